@@ -1,5 +1,5 @@
-import { METRIC_LABELS, type MetricName } from '#contract/metric-labels.ts';
-import { chart, lineWidth, number, table, wrap } from './output.ts';
+import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/metric-labels.ts';
+import { chart, lineWidth, moneyDigits, number, table, wrap } from './output.ts';
 import type { Results } from './report-text.ts';
 
 /** Comparison of two completed backtests: settings, inputs, metrics, equity. */
@@ -24,6 +24,8 @@ export interface Comparison {
     readonly b: number | null;
     /** `b - a`; null when a metric is undefined. */
     readonly change: number | null;
+    /** Decimals that a table shows. */
+    readonly digits: number;
   }[];
   /** Common days, and the equity of each run at their end, in percent of its starting wallet. */
   readonly equity: {
@@ -43,6 +45,7 @@ export function compareResults(a: Results, b: Results): Comparison {
   const valuesOf = ({ report }: Results): Readonly<Record<string, number | null>> =>
     Object.assign({}, ...Object.values(report.metrics));
   const [before, after] = [valuesOf(a), valuesOf(b)];
+  const wallet = Math.min(a.job.config.dry_run_wallet, b.job.config.dry_run_wallet);
   return {
     a: a.job.job_id,
     b: b.job.job_id,
@@ -50,12 +53,14 @@ export function compareResults(a: Results, b: Results): Comparison {
     inputs: differences(inputsOf(a), inputsOf(b)),
     metrics: COMPARED.map((name) => {
       const [x, y] = [before[name] ?? null, after[name] ?? null];
+      const [label, unit] = METRIC_LABELS[name];
       return {
         name,
-        label: METRIC_LABELS[name][0],
+        label,
         a: x,
         b: y,
         change: x === null || y === null ? null : y - x,
+        digits: digitsOf(unit, wallet),
       };
     }),
     equity: commonDays(a, b),
@@ -94,8 +99,11 @@ function commonDays(a: Results, b: Results): Comparison['equity'] {
   return { dates, a: dates.map((date) => first.get(date)!), b: dates.map((date) => second.get(date)!) };
 }
 
-/** Units of metrics that are integers. */
-const INTEGERS: readonly string[] = ['count', 'days'];
+/** Decimals of values of a unit, in runs with a wallet of this size. */
+function digitsOf(unit: MetricUnit, wallet: number): number {
+  if (unit === 'quote') return moneyDigits(wallet);
+  return unit === 'count' || unit === 'days' ? 0 : 2;
+}
 
 export function comparisonText(first: Results, second: Results): string {
   const { a, b, settings, inputs, metrics, equity } = compareResults(first, second);
@@ -118,9 +126,9 @@ export function comparisonText(first: Results, second: Results): string {
       ['Metric', 'a', 'b', 'b - a'],
       metrics.map((each) => [
         each.label,
-        valueText(each.name, each.a),
-        valueText(each.name, each.b),
-        changeText(each.name, each.change),
+        number(each.a, each.digits),
+        number(each.b, each.digits),
+        changeText(each),
       ]),
     ),
     inputsText(inputs),
@@ -130,14 +138,9 @@ export function comparisonText(first: Results, second: Results): string {
   ].join('\n');
 }
 
-/** The value of a metric, with the digits of its unit. */
-export function valueText(name: MetricName, value: number | null): string {
-  return number(value, INTEGERS.includes(METRIC_LABELS[name][1]) ? 0 : 2);
-}
-
 /** The change of a metric, with its sign. */
-export function changeText(name: MetricName, change: number | null): string {
-  return `${change !== null && change > 0 ? '+' : ''}${valueText(name, change)}`;
+export function changeText({ change, digits }: Comparison['metrics'][number]): string {
+  return `${change !== null && change > 0 ? '+' : ''}${number(change, digits)}`;
 }
 
 function cell(value: unknown): string {

@@ -8,7 +8,7 @@ import { counted } from '#contract/grouped.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from './client.ts';
-import { type Comparison, changeText, compareResults, valueText } from './comparison.ts';
+import { type Comparison, changeText, compareResults } from './comparison.ts';
 import { given, UsageError } from './options.ts';
 import { duration, number, statusWithError, table } from './output.ts';
 import { backtestPath, candlesText, type Job, loadResults, type Results } from './report-text.ts';
@@ -212,7 +212,7 @@ function developTable({ metrics, settings, inputs }: Comparison, hasBefore: bool
   if (!hasBefore) {
     return table(
       ['Metric', 'Now'],
-      rows.map((row) => [row.label, valueText(row.name, row.b)]),
+      rows.map(({ label, b, digits }) => [label, number(b, digits)]),
     );
   }
   const unchanged = settings.length === 0 && inputs.length === 0;
@@ -221,12 +221,7 @@ function developTable({ metrics, settings, inputs }: Comparison, hasBefore: bool
     ...settings.map(({ name, a, b }) => `${name}: ${JSON.stringify(a)} before, ${JSON.stringify(b)} now`),
     table(
       ['Metric', 'Last save', 'Now', 'Change'],
-      rows.map((row) => [
-        row.label,
-        valueText(row.name, row.a),
-        valueText(row.name, row.b),
-        changeText(row.name, row.change),
-      ]),
+      rows.map((row) => [row.label, number(row.a, row.digits), number(row.b, row.digits), changeText(row)]),
     ),
   ].join('\n');
 }

@@ -74,6 +74,14 @@ describe('results of a completed backtest', () => {
     expect(missing.err).toMatch(/cannot be written: .*Choose another file with --out/);
   });
 
+  it('diff of runs with a small wallet shows money with more decimals', async () => {
+    const { out } = await touchstone('rerun', job.job_id, '--wallet', '0.01', '--stake', '0.001', '--json');
+    const small = JSON.parse(out).job.job_id;
+    const text = (await touchstone('diff', job.job_id, small)).out;
+    expect(text).toMatch(/Expectancy +│ +-?\d+\.\d{6} │ +-?\d+\.\d{6} │ +[+-]?\d+\.\d{6}/);
+    expect(text).toMatch(/Market change % +│ +-?\d+\.\d\d │/);
+  });
+
   it('rerun changes only what an option names, and diff compares the runs', async () => {
     const { code, out } = await touchstone(
       'rerun',

@@ -1,4 +1,4 @@
-import { changeText, compareResults, valueText } from '../comparison.ts';
+import { changeText, compareResults } from '../comparison.ts';
 import { number } from '../output.ts';
 import { type Change, nameOf } from './changes.ts';
 import { sharpeRange } from './compare-runs.ts';
@@ -52,12 +52,13 @@ export function metricRows({
     return range ? `${number(range[0])} to ${number(range[1])}` : '-';
   });
   if (!comparison) {
-    const rows = metrics.map(({ name, label, b }) => [label, valueText(name, b)]);
+    const rows = metrics.map(({ label, b, digits }) => [label, number(b, digits)]);
     return [['Metric', 'Head'], ...withInterval(rows, [SHARPE, intervals[1]!])];
   }
-  const rows = metrics.map(({ name, label, a, b, change }) => [
-    ...[label, valueText(name, a), valueText(name, b), changeText(name, change)],
-  ]);
+  const rows = metrics.map((each) => {
+    const { label, a, b, digits } = each;
+    return [label, number(a, digits), number(b, digits), changeText(each)];
+  });
   return [['Metric', 'Base', 'Head', 'Change'], ...withInterval(rows, [SHARPE, ...intervals, ''])];
 }
 

@@ -1,3 +1,4 @@
+import { grouped } from '#contract/grouped.ts';
 import type { ChanceTest, RegimeCell, ReportRobustness } from '#contract/report-robustness.ts';
 
 /** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
@@ -78,7 +79,10 @@ function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustnes
 function capacityFinding(capacity: ReportRobustness['capacity']): string[] {
   if (!capacity) return [];
   const { aum_half: half, aum_zero: zero, pair, impact_share_pct: share, reason } = capacity;
-  const wallet = (aum: number) => String(Number(aum.toPrecision(3)));
+  const wallet = (aum: number) => {
+    const rounded = Number(aum.toPrecision(3));
+    return Number.isInteger(rounded) ? grouped(rounded) : String(rounded);
+  };
   const limits = [
     ...(half === null ? [] : [`the Sharpe ratio halves at a wallet of ${wallet(half)}`]),
     ...(zero === null ? [] : [`the profit is gone at ${half === null ? 'a wallet of ' : ''}${wallet(zero)}`]),
