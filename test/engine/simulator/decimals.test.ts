@@ -34,6 +34,9 @@ describe('products of decimals', () => {
     [0.001, 65432.17, 1 + 0.0005, 65.464886085],
     [1.1, 1.1, 1 + 0.0004, 1.210484],
     [12345.678, 0.00012345, 1 - 0.0004, 1.52346431952036],
+    // As many digits as a double has: several integers over 1e14 are the same double. Exact values by Python's decimal.
+    [84.0806664666161, 9.5, 1.0055, 803.1595462557336],
+    [682082164, 77.7477597584948, 1, 53030360222.22625],
   ])('decimalProduct of %d, %d and %d is %d', (amount, price, factor, product) => {
     expect(decimalProduct(amount, price, factor)).toBe(product);
   });

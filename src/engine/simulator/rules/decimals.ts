@@ -56,6 +56,19 @@ function decimalsOf(value: number): number {
   return -1;
 }
 
+/** Up to it an integer over a power of ten is the only one that is its double: it has 15 digits. */
+const MAX_UNIQUE = 1e15;
+
+/** {@link decimalsOf} or up to two more, in a third of the time. */
+function enoughDecimalsOf(value: number): number {
+  for (let decimals = 2; decimals < MAX_DECIMALS; decimals += 3) {
+    const units = Math.round(value * POWERS[decimals]!);
+    if (units > MAX_UNIQUE) break;
+    if (units / POWERS[decimals]! === value) return decimals;
+  }
+  return decimalsOf(value);
+}
+
 /** High half of a double's digits (Dekker). */
 function highOf(value: number): number {
   const spread = value * 134_217_729;
@@ -78,9 +91,9 @@ function missingOf(a: number, b: number, product: number): number {
 export function decimalProduct(amount: number, price: number, factor: number): number {
   // 1 plus a fee is not the nearest double to its decimal value.
   const clean = Math.round(factor * 1e12) / 1e12;
-  const amountDecimals = decimalsOf(amount);
-  const priceDecimals = amountDecimals < 0 ? -1 : decimalsOf(price);
-  const factorDecimals = priceDecimals < 0 ? -1 : decimalsOf(clean);
+  const amountDecimals = enoughDecimalsOf(amount);
+  const priceDecimals = amountDecimals < 0 ? -1 : enoughDecimalsOf(price);
+  const factorDecimals = priceDecimals < 0 ? -1 : enoughDecimalsOf(clean);
   const decimals = amountDecimals + priceDecimals + factorDecimals;
   if (factorDecimals < 0 || decimals >= POWERS.length) return exactProduct(amount, price, clean);
   const a = Math.round(amount * POWERS[amountDecimals]!);
