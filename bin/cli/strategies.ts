@@ -132,6 +132,12 @@ function printStrategy(strategy: Strategy): void {
   console.log(`${strategy.strategy}: ${strategy.description}`);
   console.log(`${strategy.timeframe}; ${strategy.pairs.join(', ')}`);
   if (strategy.ml_engine.enabled) console.log(`Trades on predictions of ${strategy.ml_engine.model_type}`);
+  const informative = [
+    ...strategy.informative_timeframes,
+    ...strategy.informative.map(({ pair, timeframe }) => `${pair} ${timeframe}`),
+  ];
+  if (informative.length > 0) console.log(`Reads also ${informative.join(', ')}`);
+  if (strategy.callbacks.length > 0) console.log(`Callbacks: ${strategy.callbacks.join(', ')}`);
   console.log(
     table(
       ['Parameter', 'Default', 'Range', 'Meaning'],

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ORDER_TYPES } from './account-limits.ts';
 import type { Immutable } from './common.ts';
 import { Protection } from './protections.ts';
 
@@ -55,6 +56,29 @@ export const StrategyConfiguration = z
       })
       .nullable(),
     protections: z.array(Protection),
+    use_exit_signal: z.boolean(),
+    exit_profit_only: z.boolean(),
+    exit_profit_offset: z.number(),
+    ignore_roi_if_entry_signal: z.boolean(),
+    order_types: z.object({ entry: z.enum(ORDER_TYPES), exit: z.enum(ORDER_TYPES) }),
+    unfilled_timeout: z
+      .object({ entry: z.number(), exit: z.number() })
+      .meta({ description: 'Minutes after which an order that is not filled is cancelled' }),
+    ignore_entry_after_candles: z
+      .int()
+      .nullable()
+      .meta({ description: 'Detail candles of a candle in which its entry signal acts; null: all of them' }),
+    max_adjustments: z
+      .int()
+      .nullable()
+      .meta({ description: 'Additions to a position; null without a maximum' }),
+    callbacks: z.array(z.string()).meta({ description: 'Callbacks that the strategy defines' }),
+    informative_timeframes: z
+      .array(z.string())
+      .meta({ description: 'Higher timeframes of the same pair that it reads' }),
+    informative: z
+      .array(z.object({ pair: z.string(), timeframe: z.string() }))
+      .meta({ description: 'Other pairs that it reads' }),
     parameters: z.record(z.string(), StrategyParameter),
   })
   .meta({ id: 'StrategyConfiguration' });

@@ -1,6 +1,7 @@
 import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
+import { allOrderOptions } from '#engine/strategies/account-options.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
@@ -47,6 +48,15 @@ function configuration({ definition, defaultStartup }: KnownStrategy): StrategyC
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,
     protections: definition.protections ?? [],
+    use_exit_signal: definition.useExitSignal ?? true,
+    exit_profit_only: definition.exitProfitOnly ?? false,
+    exit_profit_offset: definition.exitProfitOffset ?? 0,
+    ignore_roi_if_entry_signal: definition.ignoreRoiIfEntrySignal ?? false,
+    ...allOrderOptions(definition),
+    max_adjustments: definition.maxAdjustments ?? null,
+    callbacks: definition.callbacks,
+    informative_timeframes: definition.informativeTimeframes ?? [],
+    informative: definition.informative ?? [],
     parameters: definition.parameters,
   };
 }

@@ -49,12 +49,25 @@ export default {
 };
 `;
 
+/** Strategy that declares what runs of it do beyond its signals. */
+const DECLARED = `
+export default {
+  name: 'declared', description: 'Declares its options.', timeframe: '1h', pairs: ['ETH/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: () => 2, stoploss: -0.5, exitProfitOnly: true, exitProfitOffset: 0.01, maxAdjustments: 2,
+  informativeTimeframes: ['4h'], informative: [{ pair: 'BTC/{stake}', timeframe: '1d' }],
+  orderTypes: { entry: 'market' }, unfilledTimeoutMinutes: 20, unfilledTimeout: { exit: 30 }, ignoreEntryAfterCandles: 3,
+  indicators: () => ({}), signals: () => ({}),
+  callbacks: { customExit: () => null, adjustPosition: () => null },
+};
+`;
+
 describe('informative series', () => {
   const root = mkdtempSync(join(tmpdir(), 'touchstone-informative-'));
   const fixture = strategyFilesFixture({
     'my_filter.ts': SOURCE,
     'timed.ts': TIMED,
     'searched.ts': SEARCHED,
+    'declared.ts': DECLARED,
   });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -66,6 +79,28 @@ describe('informative series', () => {
   };
   const report = async (jobId: string) =>
     (await fixture.platform.get(`/api/v1/backtests/${jobId}/report-data`)).body;
+
+  it('configuration of a strategy states its series, callbacks and order options, with their defaults', async () => {
+    const { body } = await fixture.platform.get('/api/v1/strategies/declared');
+    expect(body).toMatchObject({
+      informative_timeframes: ['4h'],
+      informative: [{ pair: 'BTC/{stake}', timeframe: '1d' }],
+      callbacks: ['adjustPosition', 'customExit'],
+      max_adjustments: 2,
+      order_types: { entry: 'market', exit: 'limit' },
+      unfilled_timeout: { entry: 20, exit: 30 },
+      ignore_entry_after_candles: 3,
+      ...{ use_exit_signal: true, exit_profit_only: true, exit_profit_offset: 0.01 },
+      ignore_roi_if_entry_signal: false,
+    });
+    expect((await fixture.platform.get('/api/v1/strategies/timed')).body).toMatchObject({
+      callbacks: [],
+      max_adjustments: null,
+      order_types: { entry: 'limit', exit: 'limit' },
+      unfilled_timeout: { entry: 10, exit: 10 },
+      ignore_entry_after_candles: null,
+    });
+  });
 
   it('backtest collects another pair with its own startup, and no more candles of its own timeframe', async () => {
     const { job_id } = await fixture.platform.run(weekOf('my_filter'));

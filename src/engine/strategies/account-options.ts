@@ -14,21 +14,27 @@ export type OrderOptions = Pick<
   'order_types' | 'unfilled_timeout' | 'ignore_entry_after_candles'
 >;
 
-/** Options of a configuration that a strategy declares; `given` are those of the request, which win. */
-export function orderOptions(declared: Declared, given: GivenOptions = {}): OrderOptions {
+/** Options of the orders of a strategy, all of them; `given` are those of a request, which win. */
+export function allOrderOptions(declared: Declared, given: GivenOptions = {}) {
   const { order_types, unfilled_timeout, ignore_entry_after_candles: givenCandles } = given;
   const types = { entry: 'limit', exit: 'limit', ...declared.orderTypes, ...order_types } as const;
   const minutes = declared.unfilledTimeoutMinutes ?? ACCOUNT_DEFAULTS.unfilled_timeout;
   const timeout = { entry: minutes, exit: minutes, ...declared.unfilledTimeout, ...unfilled_timeout };
   const candles = givenCandles === undefined ? declared.ignoreEntryAfterCandles : givenCandles;
   return {
-    ...((types.entry === 'market' || types.exit === 'market') && {
-      order_types: { entry: types.entry, exit: types.exit },
-    }),
-    ...((declared.unfilledTimeout || unfilled_timeout) && {
-      unfilled_timeout: { entry: timeout.entry, exit: timeout.exit },
-    }),
-    ...(candles != null && { ignore_entry_after_candles: candles }),
+    order_types: { entry: types.entry, exit: types.exit },
+    unfilled_timeout: { entry: timeout.entry, exit: timeout.exit },
+    ignore_entry_after_candles: candles ?? null,
+  };
+}
+
+/** {@link allOrderOptions} without those that are not declared or have no effect, as a configuration states them. */
+export function orderOptions(declared: Declared, given: GivenOptions = {}): OrderOptions {
+  const { order_types, unfilled_timeout, ignore_entry_after_candles } = allOrderOptions(declared, given);
+  return {
+    ...((order_types.entry === 'market' || order_types.exit === 'market') && { order_types }),
+    ...((declared.unfilledTimeout || given.unfilled_timeout) && { unfilled_timeout }),
+    ...(ignore_entry_after_candles !== null && { ignore_entry_after_candles }),
   };
 }
 

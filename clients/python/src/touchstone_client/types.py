@@ -4751,7 +4751,29 @@ class StrategyConfiguration(TypedDict):
     """Minutes since entry -> required profit ratio"""
     trailing: StrategyConfigurationTrailing1 | None
     protections: list[Protection]
+    use_exit_signal: bool
+    exit_profit_only: bool
+    exit_profit_offset: float
+    ignore_roi_if_entry_signal: bool
+    order_types: StrategyConfigurationOrderTypes
+    unfilled_timeout: StrategyConfigurationUnfilledTimeout
+    """Minutes after which an order that is not filled is cancelled"""
+    ignore_entry_after_candles: int | None
+    """Detail candles of a candle in which its entry signal acts; null: all of them"""
+    max_adjustments: int | None
+    """Additions to a position; null without a maximum"""
+    callbacks: list[str]
+    """Callbacks that the strategy defines"""
+    informative_timeframes: list[str]
+    """Higher timeframes of the same pair that it reads"""
+    informative: list[StrategyConfigurationInformativeItem]
+    """Other pairs that it reads"""
     parameters: dict[str, StrategyParameter]
+
+
+class StrategyConfigurationInformativeItem(TypedDict):
+    pair: str
+    timeframe: str
 
 
 class StrategyConfigurationList(TypedDict):
@@ -4766,10 +4788,22 @@ class StrategyConfigurationMlEngine(TypedDict):
     """`none` for a strategy without machine learning"""
 
 
+class StrategyConfigurationOrderTypes(TypedDict):
+    entry: Literal["limit", "market"]
+    exit: Literal["limit", "market"]
+
+
 class StrategyConfigurationTrailing1(TypedDict):
     positive: NotRequired[float]
     offset: NotRequired[float]
     only_offset_is_reached: NotRequired[bool]
+
+
+class StrategyConfigurationUnfilledTimeout(TypedDict):
+    """Minutes after which an order that is not filled is cancelled"""
+
+    entry: float
+    exit: float
 
 
 StrategyParameter: TypeAlias = "StrategyParameterItem1 | StrategyParameterItem2"
