@@ -104,13 +104,24 @@ export function hasProblem({ months }: Pick<StoredSeries, 'months'>): boolean {
   return months.some(({ candles, expected, corrupt }) => corrupt || candles < expected);
 }
 
+interface Days {
+  readonly start: string;
+  readonly end: string;
+}
+
 /** The range that every one of some series has candles in, UTC days; undefined without one. */
-export function commonRange(
-  series: readonly StoredSeries[],
-): { readonly start: string; readonly end: string } | undefined {
-  const start = Math.max(...series.map(({ first }) => Date.parse(first)));
-  const end = Math.min(...series.map(closedAt));
-  if (series.length === 0 || start >= end) return undefined;
+export function commonRange(series: readonly StoredSeries[]): Days | undefined {
+  return daysOf(Math.max(...series.map(({ first }) => Date.parse(first))), Math.min(...series.map(closedAt)));
+}
+
+/** The range from the first candle of some series to the last one, UTC days; undefined without series. */
+export function wholeRange(series: readonly StoredSeries[]): Days | undefined {
+  return daysOf(Math.min(...series.map(({ first }) => Date.parse(first))), Math.max(...series.map(closedAt)));
+}
+
+function daysOf(start: number, end: number): Days | undefined {
+  // Without series both are infinite.
+  if (!Number.isFinite(start) || start >= end) return undefined;
   const day = (time: number) => new Date(time).toISOString().slice(0, 10);
   return { start: day(start), end: day(end) };
 }

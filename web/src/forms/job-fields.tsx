@@ -4,7 +4,7 @@ import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { webConfig } from '../api/config.ts';
 import { type StoredSeries, useStoredData } from '../api/coverage.ts';
 import { useCall } from '../api/queries.ts';
-import { commonRange } from '../charts/coverage.ts';
+import { commonRange, wholeRange } from '../charts/coverage.ts';
 import { CoverageStrip } from '../charts/coverage-strip.tsx';
 import { type AccountOption, AccountOptionFields } from './account-option-fields.tsx';
 import { MultiSelect, SelectField } from './choices.tsx';
@@ -47,12 +47,28 @@ const COLLECT_LABELS: Readonly<Record<string, string>> = {
   always: 'All of the range again',
 };
 
-/** Stored series of some pairs, in their order, and the days that all of them have. */
-function useStored(exchange: string, pairs: readonly string[], timeframe: string) {
+interface Stored {
+  /** Those of the pairs, in their order. */
+  readonly series: readonly StoredSeries[];
+  /** The days that a run can use; undefined where candles of a pair are to be collected. */
+  readonly days: { readonly start: string; readonly end: string } | undefined;
+  readonly isLoaded: boolean;
+}
+
+/** Stored series of some pairs. The pairs of a universe need not have the same days; without `pairs` it chooses from all. */
+function useStored(
+  exchange: string,
+  pairs: readonly string[],
+  timeframe: string,
+  isUniverse: boolean,
+): Stored {
   const { data } = useStoredData(exchange, timeframe);
-  const found = pairs.flatMap((pair) => data?.series.find(({ symbol }) => symbol === pair) ?? []);
-  const isComplete = found.length > 0 && found.length === pairs.length;
-  return { series: found, isLoaded: data !== undefined, common: isComplete ? commonRange(found) : undefined };
+  const all = data?.series ?? [];
+  const isLoaded = data !== undefined;
+  if (isUniverse && pairs.length === 0) return { series: all, isLoaded, days: wholeRange(all) };
+  const series = pairs.flatMap((pair) => all.find(({ symbol }) => symbol === pair) ?? []);
+  if (series.length < pairs.length) return { series, isLoaded, days: undefined };
+  return { series, isLoaded, days: isUniverse ? wholeRange(series) : commonRange(series) };
 }
 
 /**
@@ -64,22 +80,24 @@ export function MarketFields(
     readonly strategies: readonly Strategy[];
     readonly strategyName: string;
     readonly onStrategy: (name: string) => void;
+    /** True when the pairs are chosen over time. */
+    readonly isUniverse?: boolean;
     /** Further fields of the same panel. */
     readonly children?: ReactNode;
   },
 ) {
-  const { prefix, strategies, strategy, fields, onChange } = props;
+  const { prefix, strategies, strategy, fields, onChange, isUniverse = false } = props;
   const { pairs = [], timeframe, date_range: range, collect } = fields;
   const exchange = fields.exchange ?? webConfig().exchange;
   const symbols = useCall('listSymbols', { query: { exchange: fields.exchange } });
   const isSpot = fields.trading_mode === 'spot';
   const own = pairsIn(isSpot, strategy?.pairs ?? []);
-  const used = pairs.length > 0 ? pairs : own;
+  const used = pairs.length > 0 || isUniverse ? pairs : own;
   const listed = (symbols.data?.symbols ?? []).filter((symbol) => symbol.includes(':') !== isSpot);
   const known = new Set([...listed, ...own, ...pairs]);
   const usedTimeframe = timeframe ?? strategy?.timeframe ?? '';
-  const stored = useStored(exchange, used, usedTimeframe);
-  const isLimited = stored.common !== undefined && (collect === undefined || collect === 'never');
+  const stored = useStored(exchange, used, usedTimeframe, isUniverse);
+  const isLimited = stored.days !== undefined && (collect === undefined || collect === 'never');
   return (
     <div className="fields pad">
       <SelectField
@@ -129,8 +147,8 @@ export function MarketFields(
         path={`${prefix}date_range`}
         help="The end is exclusive. Empty: the newest stored days"
         value={{ start: dayOf(range?.start), end: dayOf(range?.end) }}
-        min={isLimited ? stored.common?.start : undefined}
-        max={isLimited ? stored.common?.end : undefined}
+        min={isLimited ? stored.days?.start : undefined}
+        max={isLimited ? stored.days?.end : undefined}
         onChange={({ start, end }) =>
           onChange({
             date_range: {
@@ -159,6 +177,7 @@ export function MarketFields(
       />
       <StoredRange
         {...stored}
+        isUniverse={isUniverse}
         pairs={used}
         timeframe={usedTimeframe}
         range={range}
@@ -170,16 +189,16 @@ export function MarketFields(
 }
 
 /** What is stored of the pairs. Its height is fixed, so that nothing moves when the coverage is there. */
-function StoredRange(props: {
-  readonly series: readonly StoredSeries[];
-  readonly common: { readonly start: string; readonly end: string } | undefined;
-  readonly isLoaded: boolean;
-  readonly pairs: readonly string[];
-  readonly timeframe: string;
-  readonly range: JobFields['date_range'];
-  readonly onAll: (range: { readonly start: string; readonly end: string }) => void;
-}) {
-  const { series, common, isLoaded, pairs, timeframe, range, onAll } = props;
+function StoredRange(
+  props: Stored & {
+    readonly isUniverse: boolean;
+    readonly pairs: readonly string[];
+    readonly timeframe: string;
+    readonly range: JobFields['date_range'];
+    readonly onAll: (range: { readonly start: string; readonly end: string }) => void;
+  },
+) {
+  const { series, days, isLoaded, isUniverse, pairs, timeframe, range, onAll } = props;
   const missing = pairs.filter((pair) => !series.some(({ symbol }) => symbol === pair));
   return (
     <div className="stored-range">
@@ -189,12 +208,14 @@ function StoredRange(props: {
             ? 'Stored candles'
             : missing.length > 0
               ? `No ${timeframe} candles are stored of ${missing.map((pair) => pair.split(':')[0]).join(', ')}: they are collected before the run.`
-              : common
-                ? `Stored for every pair: ${common.start} to ${common.end}.`
-                : 'The pairs have no stored days in common.'}
+              : days
+                ? `Stored for ${isUniverse ? 'some of the pairs' : 'every pair'}: ${days.start} to ${days.end}.`
+                : isUniverse
+                  ? `No ${timeframe} candles are stored.`
+                  : 'The pairs have no stored days in common.'}
         </span>
-        {common && (
-          <button type="button" className="btn small" onClick={() => onAll(common)}>
+        {days && (
+          <button type="button" className="btn small" onClick={() => onAll(days)}>
             Use all of it
           </button>
         )}

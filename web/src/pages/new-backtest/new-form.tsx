@@ -74,6 +74,7 @@ export function NewForm(props: JobStart<Draft>) {
           prefix="config."
           strategyName={config.strategy}
           onStrategy={pickStrategy}
+          isUniverse={config.universe !== undefined}
           {...{ strategies, strategy, fields: config, onChange: change }}
         />
       </Panel>
