@@ -38,7 +38,7 @@ const BROWSER_PACKAGES = [
   'oauth4webapi',
 ];
 const RULES: readonly Rule[] = [
-  // Bounds, defaults and labels without zod: the engine imports their values, and only types from the rest of the contract.
+  // Bounds, defaults, labels and texts without zod: the engine imports their values, and only types from the rest of the contract.
   { folder: 'src/contract/limits.ts', project: [], packages: [] },
   { folder: 'src/contract/metric-labels.ts', project: [], packages: [] },
   { folder: 'src/contract/protection-limits.ts', project: [], packages: [] },
@@ -60,6 +60,7 @@ const RULES: readonly Rule[] = [
       ...['src/contract/limits.ts', 'src/contract/metric-labels.ts', 'src/contract/protection-limits.ts'],
       ...[
         'src/contract/account-limits.ts',
+        'src/contract/grouped.ts',
         'src/contract/signals-limits.ts',
         'src/contract/slippage-limits.ts',
         'src/contract/trading-modes.ts',
