@@ -139,9 +139,10 @@ const WITHOUT_ZOD = new Set([
   'src/contract/slippage-limits.ts',
   'src/contract/signals-limits.ts',
   'src/contract/trading-modes.ts',
+  'src/contract/grouped.ts',
 ]);
 
-test('engine bundles its own files and only limits and labels of the contract', () => {
+test('engine bundles its own files and only limits, labels and texts of the contract', () => {
   const engine = Object.entries(fixture.metafile.inputs).filter(([input]) => input.startsWith('src/engine/'));
   expect(engine.length).toBeGreaterThan(10);
   for (const [input, { imports }] of engine) {
