@@ -127,6 +127,7 @@ const RULES: readonly Rule[] = [
     project: [
       'src/contract/fold-warnings.ts',
       'src/contract/grouped.ts',
+      'src/contract/repeated-config.ts',
       'src/contract/unknown-robustness.ts',
     ],
     types: ['src/contract'],

@@ -1,4 +1,6 @@
+import { ACCOUNT_DEFAULTS } from './account-limits.ts';
 import type { ResolvedBacktestConfig } from './backtest.ts';
+import { BACKTEST_DEFAULTS } from './limits.ts';
 
 /**
  * What a request states that repeats a configuration: a resolved one leaves these out at their defaults, and a request without them
@@ -19,6 +21,32 @@ export function statedDefaults(
     ...(config.timeframe_detail && {
       ignore_entry_after_candles: config.ignore_entry_after_candles ?? null,
     }),
+  };
+}
+
+/**
+ * What a request states in addition that repeats a run of a registered version, or of the best of a hyperopt job: a request
+ * without them gets those of the version or of the job, which the run had replaced by the defaults.
+ */
+export function statedOverBase(
+  config: Pick<
+    ResolvedBacktestConfig,
+    | ('trading_mode' | 'slippage_model' | 'robustness' | 'ml_engine' | 'available_capital')
+    | ('tradable_balance_ratio' | 'amend_last_stake_amount' | 'position_stacking' | 'margin_mode')
+  >,
+) {
+  return {
+    trading_mode: config.trading_mode ?? BACKTEST_DEFAULTS.trading_mode,
+    slippage_model: config.slippage_model ?? {},
+    robustness: config.robustness ?? {},
+    ...(config.available_capital === undefined && {
+      tradable_balance_ratio: config.tradable_balance_ratio ?? ACCOUNT_DEFAULTS.tradable_balance_ratio,
+    }),
+    amend_last_stake_amount: config.amend_last_stake_amount ?? false,
+    position_stacking: config.position_stacking ?? false,
+    margin_mode: config.margin_mode ?? ACCOUNT_DEFAULTS.margin_mode,
+    // A strategy that trades on predictions has models in every run.
+    ...(!config.ml_engine && { ml_engine: { enabled: false } }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import { statedDefaults, statedOverBase } from '#contract/repeated-config.ts';
 import { requestOver } from '#domain/request-over.ts';
 
 const config = { strategy: 'x', params: {} } as ResolvedBacktestConfig;
@@ -75,6 +76,27 @@ describe('requestOver', () => {
     expect(limits({ available_capital: 300 }, {})).toEqual([undefined, 300]);
     expect(limits({ tradable_balance_ratio: 0.5 }, { available_capital: null })).toEqual([0.5, null]);
     expect(limits({}, { tradable_balance_ratio: 0.5, available_capital: 300 })).toEqual([0.5, 300]);
+  });
+
+  it('gives a repeated run none of what the run has replaced by a default', () => {
+    const base = {
+      ...config,
+      ...{ trading_mode: 'spot', slippage_model: { impact: 1 }, robustness: { cost_sweep: true } },
+      ...{ available_capital: 300, amend_last_stake_amount: true, position_stacking: true },
+      ...{ margin_mode: 'cross', order_types: { entry: 'market', exit: 'market' } },
+      ...{ ml_engine: { enabled: true, max_depth: 3 } },
+    } as unknown as ResolvedBacktestConfig;
+    const stated = { ...statedDefaults(config), ...statedOverBase(config) };
+    const request = requestOver(base, { strategy: 'x', ...stated });
+    expect(request).toMatchObject({
+      ...{ trading_mode: 'futures', slippage_model: {}, robustness: {}, tradable_balance_ratio: 0.99 },
+      ...{ amend_last_stake_amount: false, position_stacking: false, margin_mode: 'isolated' },
+      ...{ order_types: { entry: 'limit', exit: 'limit' }, ml_engine: { enabled: false } },
+    });
+    expect(Object.keys(request.slippage_model!)).toEqual([]);
+    expect(request.available_capital).toBeUndefined();
+    const { tradable_balance_ratio } = { ...statedOverBase({ ...config, available_capital: 5 }) };
+    expect(tradable_balance_ratio).toBeUndefined();
   });
 
   it('states limit orders, which a configuration leaves out, and no timeout', () => {

@@ -1,5 +1,6 @@
 import type { Space } from '#contract/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
+import { statedDefaults } from '#contract/repeated-config.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
@@ -80,6 +81,8 @@ export function draftOf(job: Job): Draft {
       ...{ n_trials, objective_metric, direction, sampler, pruner, seed, workers },
       ...(config.permutations !== undefined && { permutations: config.permutations }),
       ...account,
+      // Trials with limit orders must not get the market orders of the strategy.
+      order_types: statedDefaults(account).order_types,
       precision: job.precision,
       ...(job.experiment_name === null ? {} : { experiment_name: job.experiment_name }),
     },

@@ -33,8 +33,16 @@ export function NewForm(props: JobStart<Draft>) {
     });
   const pickStrategy = (name: string) => {
     const next = draftFor(strategies.find((each) => each.strategy === name));
-    // Costs, objective and trials stay; parameters and market belong to the strategy.
-    const { pairs: _, timeframe: __, model_types: ___, ...others } = draft.fields;
+    // Costs, objective and trials stay; parameters, market and orders belong to the strategy.
+    const {
+      pairs: _,
+      timeframe: __,
+      model_types: ___,
+      order_types,
+      unfilled_timeout,
+      ...rest
+    } = draft.fields;
+    const { ignore_entry_after_candles, max_adjustments, ...others } = rest;
     setDraft({ ...next, fields: { ...others, strategy: name } });
   };
   return (

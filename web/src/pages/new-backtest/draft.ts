@@ -1,5 +1,6 @@
 import LIMITS from 'virtual:limits';
 import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
+import { statedDefaults, statedOverBase } from '#contract/repeated-config.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
@@ -44,8 +45,9 @@ export function draftOf(job: Job): Draft {
     config: {
       ...config,
       ...(universe && repeatedUniverse(universe)),
-      // A run without protections must not get those of the strategy.
-      protections: config.protections ?? [],
+      // A run without protections, or with limit orders, must not get those of the strategy.
+      ...statedDefaults(job.config),
+      ...((job.registered || job.found_by) && statedOverBase(job.config)),
       ...(timeframe_detail === null ? {} : { timeframe_detail }),
       ...(ml_engine
         ? { ml_engine: { ...ml, ...(entry_threshold === null ? {} : { entry_threshold }) } }
@@ -55,6 +57,7 @@ export function draftOf(job: Job): Draft {
       priority: job.priority,
       ...(job.experiment_name === null ? {} : { experiment_name: job.experiment_name }),
       ...(job.registered ? { model_version: job.registered.version } : {}),
+      ...(job.found_by ? { hyperopt_job_id: job.found_by.hyperopt_job_id } : {}),
     },
     roi: stepsOf(minimal_roi),
   };
