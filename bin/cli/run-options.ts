@@ -56,7 +56,7 @@ export function addAccountOptions(command: Command): Command {
     )
     .option(
       '--max-open-trades <n>',
-      `maximum open trades, ${boundsText(BACKTEST_LIMITS.max_open_trades)} (default: the number of pairs)`,
+      `maximum open trades, ${boundsText(BACKTEST_LIMITS.max_open_trades)} (default: the number of pairs, with a universe its n)`,
       integer(BACKTEST_LIMITS.max_open_trades),
     )
     .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
@@ -197,6 +197,13 @@ export interface RunOptions extends AccountOptions {
 
 type Config = Readonly<Record<string, unknown>>;
 
+/** The universe with the options in place of its fields. Named pairs replace its candidates. */
+function universeWith(before: unknown, { universe, pairs }: RunOptions): Config | undefined {
+  if (universe === undefined && (before == null || pairs === undefined)) return undefined;
+  const { candidates, ...rules } = Object(before);
+  return { ...rules, ...(candidates && !pairs && { candidates }), ...universe };
+}
+
 /**
  * A configuration with the options in place of its fields. Parameters, dates and ML settings that no option names stay.
  * Throws {@link UsageError} for options that contradict each other.
@@ -216,7 +223,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       pairs: options.pairs && listOf(options.pairs),
       timeframe: options.timeframe,
       date_range: merged('date_range', given({ start: options.start, end: options.end })),
-      universe: merged('universe', options.universe ?? {}),
+      universe: universeWith(config.universe, options),
       timeframe_detail: options.timeframeDetail,
       stake_amount: options.stake,
       dry_run_wallet: options.wallet,

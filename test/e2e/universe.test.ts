@@ -287,6 +287,20 @@ describe('universe', () => {
     expect(after.report.provenance.data_digest).toBe(before.report.provenance.data_digest);
   });
 
+  it('rerun keeps the candidates, and named pairs replace them', async () => {
+    const { job } = await run({});
+    const rerun = async (...options: string[]) => {
+      const args = ['rerun', job.job_id, '--json', ...options];
+      const { out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', args);
+      expect(err).toBe('');
+      return JSON.parse(out).job.config.universe;
+    };
+    const { universe } = job.config;
+    expect(await rerun('--universe', 'n=2')).toEqual({ ...universe, n: 2 });
+    const pairs = ['ADA', 'BNB', 'ETC', 'XRP'].map(symbolOf);
+    expect(await rerun('--pairs', pairs.join(','))).toEqual({ ...universe, candidates: pairs });
+  });
+
   it('survivorship figures equal backtests over the pairs that survived', async () => {
     const { job, report } = await run({});
     const [survivors, final] = report.universe.survivorship;

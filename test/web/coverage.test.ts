@@ -9,6 +9,7 @@ import {
   isStale,
   monthsOf,
   monthText,
+  sourcesOf,
 } from '../../web/src/charts/coverage.ts';
 import { shortSymbol } from '../../web/src/ui/format.ts';
 
@@ -67,6 +68,19 @@ describe('stored series', () => {
     expect(closedAt(daily)).toBe(Date.parse('2024-05-31T00:00Z'));
     expect(isStale(daily, Date.parse('2024-06-01T00:00Z'))).toBe(false);
     expect(isStale(daily, Date.parse('2024-06-01T00:01Z'))).toBe(true);
+  });
+
+  it('candles of a timeframe come from the longest series that they can be computed of', () => {
+    const of = (timeframe: string, last: string) => series('2024-01-01T00:00', last, [], timeframe);
+    const [minutes, hours, fours] = [
+      of('1m', '2024-02-01T00:59'),
+      of('1h', '2024-02-01T00:00'),
+      of('4h', '2024-03-01T00:00'),
+    ];
+    const other = { ...minutes, symbol: 'ETH/USDT:USDT' };
+    expect(sourcesOf([minutes, hours, fours, other], '2h')).toEqual([hours, other]);
+    expect(sourcesOf([of('1m', '2024-02-02T00:00'), hours], '2h')).toMatchObject([{ timeframe: '1m' }]);
+    expect(sourcesOf([fours], '2h')).toEqual([]);
   });
 
   it('common range begins with the youngest and ends with the oldest series', () => {

@@ -44,6 +44,8 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     const { page, findings, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
     const run = page.getByRole('button', { name: 'Run the backtest' });
     await page.getByRole('combobox', { name: 'Stake' }).selectOption('fixed');
+    await page.getByRole('textbox', { name: 'Stake per trade' }).fill('');
+    await page.getByText('An amount is needed').waitFor();
     await page.getByRole('textbox', { name: 'Stake per trade' }).fill('5000');
     await run.click();
     const stake = page.locator('.field', { has: page.getByRole('textbox', { name: 'Stake per trade' }) });
@@ -142,8 +144,10 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     await page.getByRole('button', { name: 'Use all of it' }).click();
     expect(await page.getByText(/Must be within/).count()).toBe(0);
     await page.getByLabel('Range, UTC days, end').fill('2024-03-01');
-    await page.getByLabel('Collect candles').selectOption('if_stale');
-    expect(await page.getByText(/Must be within/).count()).toBe(0);
+    for (const mode of ['if_stale', 'never']) {
+      await page.getByLabel('Collect candles').selectOption(mode);
+      expect(await page.getByText(/Must be within/).count()).toBe(0);
+    }
     await close();
   });
 });

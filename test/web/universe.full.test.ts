@@ -10,7 +10,7 @@ import { type Dashboard, startDashboard } from './support/dashboard.ts';
 const STRATEGY = `
 export default {
   name: 'holder', description: 'Is always in.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 50,
-  parameters: {}, startupCandles: () => 2, stoploss: -0.9,
+  parameters: {}, startupCandles: () => 2, stoploss: -0.9, orderTypes: { entry: 'market', exit: 'market' },
   indicators: () => ({}),
   signals: ({ timestamp }) => ({ enterLong: new Uint8Array(timestamp.length).fill(1) }),
 };
@@ -18,6 +18,7 @@ export default {
 const CONFIG = {
   ...{ strategy: 'holder', exchange: 'kraken' },
   date_range: { start: '2026-02-04T00:00:00.000Z', end: '2026-02-24T00:00:00.000Z' },
+  order_types: { entry: 'limit', exit: 'limit' },
   universe: { rule: 'top_volume', n: 6, lookback_days: 7, rebalance: 'daily', min_age_days: 10 },
 };
 
@@ -37,7 +38,12 @@ describe.skipIf(!hasChromium)('a universe in the browser', () => {
   test('run is repeated with another haircut; the report says who was in and what a delisting closed', async () => {
     const { job_id } = await dashboard.platform.run(CONFIG);
     const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${job_id}`);
-    expect(await page.getByRole('textbox', { name: 'Largest pairs by volume' }).inputValue()).toBe('6');
+    const size = page.getByRole('textbox', { name: 'Largest pairs by volume' });
+    expect(await size.inputValue()).toBe('6');
+    // Another number is typed where the first one was deleted: the other fields stay.
+    await size.fill('');
+    await page.getByRole('textbox', { name: 'Days of volume' }).waitFor({ state: 'detached' });
+    await size.fill('6');
     await page.getByRole('textbox', { name: 'Delisting haircut' }).fill('0.2');
     expect(await findings()).toEqual([]);
     await page.getByRole('button', { name: 'Run the backtest' }).click();
@@ -51,7 +57,9 @@ describe.skipIf(!hasChromium)('a universe in the browser', () => {
     expect(await findings()).toEqual([]);
     const id = page.url().split('/').at(-1);
     const { body: report } = await dashboard.platform.get(`/api/v1/backtests/${id}/report-data?limit=5000`);
-    expect(report.settings.universe).toMatchObject({ n: 6, delisting_haircut: 0.2 });
+    expect(report.settings.universe).toMatchObject({ ...CONFIG.universe, delisting_haircut: 0.2 });
+    // The run had limit orders, its strategy has market orders.
+    expect(report.settings.order_types).toBeUndefined();
     const closed = report.trades.items.find(({ exit_reason }: any) => exit_reason === 'delisted');
     const { close: last } = plantedMarket()[symbolOf('DEAD')]!.at(-1)!;
     expect(closed.exit_price).toBeCloseTo(last * 0.8, 8);

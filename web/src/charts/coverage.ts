@@ -104,6 +104,23 @@ export function hasProblem({ months }: Pick<StoredSeries, 'months'>): boolean {
   return months.some(({ candles, expected, corrupt }) => corrupt || candles < expected);
 }
 
+/**
+ * The stored series of each symbol that has candles of a timeframe, or shorter ones of which they can be computed: the one over the
+ * longest time, then the longest timeframe.
+ */
+export function sourcesOf(series: readonly StoredSeries[], timeframe: string): readonly StoredSeries[] {
+  const lengthOf = (each: StoredSeries) => closedAt(each) - Date.parse(each.first);
+  const best = new Map<string, StoredSeries>();
+  for (const each of series) {
+    if (timeframeMs(timeframe) % timeframeMs(each.timeframe) !== 0) continue;
+    const known = best.get(each.symbol);
+    const more = known ? lengthOf(each) - lengthOf(known) : 1;
+    const isLonger = known !== undefined && timeframeMs(each.timeframe) > timeframeMs(known.timeframe);
+    if (more > 0 || (more === 0 && isLonger)) best.set(each.symbol, each);
+  }
+  return [...best.values()];
+}
+
 interface Days {
   readonly start: string;
   readonly end: string;

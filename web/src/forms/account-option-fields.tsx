@@ -103,7 +103,7 @@ export function AccountOptionFields(props: {
           isInteger: true,
         }}
         value={fields.ignore_entry_after_candles ?? undefined}
-        placeholder="Those of the strategy"
+        placeholder={fields.ignore_entry_after_candles === null ? 'All' : 'Those of the strategy'}
         onChange={(value) => onChange({ ignore_entry_after_candles: value })}
       />
       <NumberField
@@ -112,7 +112,7 @@ export function AccountOptionFields(props: {
         help="Of strategies that adjust their positions. 0: none"
         {...{ min: limits.max_adjustments.min, max: limits.max_adjustments.max, isInteger: true }}
         value={fields.max_adjustments ?? undefined}
-        placeholder="Those of the strategy"
+        placeholder={fields.max_adjustments === null ? 'No limit' : 'Those of the strategy'}
         onChange={(value) => onChange({ max_adjustments: value })}
       />
       <SelectField

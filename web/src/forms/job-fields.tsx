@@ -1,11 +1,12 @@
 import LIMITS from 'virtual:limits';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { webConfig } from '../api/config.ts';
 import { type StoredSeries, useStoredData } from '../api/coverage.ts';
 import { useCall } from '../api/queries.ts';
-import { commonRange, wholeRange } from '../charts/coverage.ts';
+import { commonRange, sourcesOf, wholeRange } from '../charts/coverage.ts';
 import { CoverageStrip } from '../charts/coverage-strip.tsx';
+import { listed, shortPair } from '../ui/format.ts';
 import { type AccountOption, AccountOptionFields } from './account-option-fields.tsx';
 import { MultiSelect, SelectField } from './choices.tsx';
 import { DateRangeField, NumberField, TextField } from './inputs.tsx';
@@ -41,19 +42,34 @@ function pairsIn(isSpot: boolean, pairs: readonly string[]): readonly string[] {
   return isSpot ? [...new Set(pairs.map((pair) => pair.split(':', 1)[0]!))] : pairs;
 }
 
+/** The pairs of a run that names none. */
+function defaultPairs(own: readonly string[], universe: Universe): string {
+  if (!universe) return `Those of the strategy (${own.length})`;
+  const { candidates } = universe;
+  return candidates ? `The candidates of the repeated run (${candidates.length})` : 'All that are stored';
+}
+
 const COLLECT_LABELS: Readonly<Record<string, string>> = {
   never: 'Never: run on what is stored',
   if_stale: 'What is missing',
   always: 'All of the range again',
 };
 
+type Universe = BacktestConfigRequest['universe'];
+type Days = ReturnType<typeof wholeRange>;
+
 interface Stored {
   /** Those of the pairs, in their order. */
   readonly series: readonly StoredSeries[];
-  /** The days that a run can use; undefined where candles of a pair are to be collected. */
-  readonly days: { readonly start: string; readonly end: string } | undefined;
+  /** The days of every pair, of a universe those of any; undefined where candles of a pair are to be collected. */
+  readonly days: Days;
+  /** The days of any pair; undefined where candles of a pair are to be collected. */
+  readonly whole: Days;
   readonly isLoaded: boolean;
 }
+
+/** Missing pairs that a text names before it counts the rest. */
+const NAMED_PAIRS = 6;
 
 /** Stored series of some pairs. The pairs of a universe need not have the same days; without `pairs` it chooses from all. */
 function useStored(
@@ -62,42 +78,50 @@ function useStored(
   timeframe: string,
   isUniverse: boolean,
 ): Stored {
-  const { data } = useStoredData(exchange, timeframe);
-  const all = data?.series ?? [];
+  // Candles of the other timeframes are computed of shorter ones.
+  const isCollected = LIMITS.timeframes.some((each) => each === timeframe);
+  const { data } = useStoredData(exchange, isCollected ? timeframe : undefined);
+  const known = data?.series ?? [];
+  const all = isCollected ? known : sourcesOf(known, timeframe);
   const isLoaded = data !== undefined;
-  if (isUniverse && pairs.length === 0) return { series: all, isLoaded, days: wholeRange(all) };
-  const series = pairs.flatMap((pair) => all.find(({ symbol }) => symbol === pair) ?? []);
-  if (series.length < pairs.length) return { series, isLoaded, days: undefined };
-  return { series, isLoaded, days: isUniverse ? wholeRange(series) : commonRange(series) };
+  const ofAll = isUniverse && pairs.length === 0;
+  const series = ofAll ? all : pairs.flatMap((pair) => all.find(({ symbol }) => symbol === pair) ?? []);
+  const isMissing = !ofAll && series.length < pairs.length;
+  const whole = isMissing ? undefined : wholeRange(series);
+  return { series, isLoaded, whole, days: isUniverse || isMissing ? whole : commonRange(series) };
 }
 
 /**
  * Strategy, pairs, timeframe and range, with the stored candles under the range. The range ends where the stored candles of the
- * pairs do, unless the user chooses to collect others.
+ * pairs do, unless the user chooses to collect others or to run without them.
  */
 export function MarketFields(
   props: JobFieldsProps & {
     readonly strategies: readonly Strategy[];
     readonly strategyName: string;
     readonly onStrategy: (name: string) => void;
-    /** True when the pairs are chosen over time. */
-    readonly isUniverse?: boolean;
+    /** Absent: all pairs are traded over the whole range. */
+    readonly universe?: Universe;
     /** Further fields of the same panel. */
     readonly children?: ReactNode;
   },
 ) {
-  const { prefix, strategies, strategy, fields, onChange, isUniverse = false } = props;
+  const { prefix, strategies, strategy, fields, onChange, universe } = props;
   const { pairs = [], timeframe, date_range: range, collect } = fields;
   const exchange = fields.exchange ?? webConfig().exchange;
   const symbols = useCall('listSymbols', { query: { exchange: fields.exchange } });
   const isSpot = fields.trading_mode === 'spot';
   const own = pairsIn(isSpot, strategy?.pairs ?? []);
-  const used = pairs.length > 0 || isUniverse ? pairs : own;
-  const listed = (symbols.data?.symbols ?? []).filter((symbol) => symbol.includes(':') !== isSpot);
-  const known = new Set([...listed, ...own, ...pairs]);
+  const isUniverse = universe !== undefined;
+  const used = pairs.length > 0 ? pairs : isUniverse ? (universe.candidates ?? []) : own;
+  const offered = (symbols.data?.symbols ?? []).filter((symbol) => symbol.includes(':') !== isSpot);
+  const known = new Set([...offered, ...own, ...pairs]);
   const usedTimeframe = timeframe ?? strategy?.timeframe ?? '';
   const stored = useStored(exchange, used, usedTimeframe, isUniverse);
-  const isLimited = stored.days !== undefined && (collect === undefined || collect === 'never');
+  const isLimited = stored.whole !== undefined && collect === undefined;
+  // Delisted pairs are never up to date: those that are not named are not collected by default.
+  const keepsAll = isUniverse && pairs.length === 0;
+  const isKept = collect === 'never' || (collect === undefined && keepsAll);
   return (
     <div className="fields pad">
       <SelectField
@@ -130,7 +154,7 @@ export function MarketFields(
         label="Pairs"
         path={`${prefix}pairs`}
         values={pairs}
-        placeholder={`Those of the strategy (${own.length})`}
+        placeholder={defaultPairs(own, universe)}
         options={[...known].sort().map((value) => ({ value }))}
         onChange={(values) => onChange({ pairs: values.length > 0 ? values : undefined })}
       />
@@ -147,8 +171,8 @@ export function MarketFields(
         path={`${prefix}date_range`}
         help="The end is exclusive. Empty: the newest stored days"
         value={{ start: dayOf(range?.start), end: dayOf(range?.end) }}
-        min={isLimited ? stored.days?.start : undefined}
-        max={isLimited ? stored.days?.end : undefined}
+        min={isLimited ? stored.whole?.start : undefined}
+        max={isLimited ? stored.whole?.end : undefined}
         onChange={({ start, end }) =>
           onChange({
             date_range: {
@@ -164,7 +188,9 @@ export function MarketFields(
         path={`${prefix}collect`}
         help={isLimited ? 'Choose "What is missing" for days that are not stored' : undefined}
         value={collect}
-        placeholder="Default: keep what is stored up to date"
+        placeholder={
+          keepsAll ? 'Default: never, run on what is stored' : 'Default: keep what is stored up to date'
+        }
         options={LIMITS.collectModes.map((value) => ({ value, label: COLLECT_LABELS[value] ?? value }))}
         onChange={(value) => onChange({ collect: value })}
       />
@@ -177,7 +203,7 @@ export function MarketFields(
       />
       <StoredRange
         {...stored}
-        isUniverse={isUniverse}
+        {...{ isUniverse, isKept }}
         pairs={used}
         timeframe={usedTimeframe}
         range={range}
@@ -192,14 +218,21 @@ export function MarketFields(
 function StoredRange(
   props: Stored & {
     readonly isUniverse: boolean;
+    /** True when no candles are collected before the run. */
+    readonly isKept: boolean;
     readonly pairs: readonly string[];
     readonly timeframe: string;
     readonly range: JobFields['date_range'];
     readonly onAll: (range: { readonly start: string; readonly end: string }) => void;
   },
 ) {
-  const { series, days, isLoaded, isUniverse, pairs, timeframe, range, onAll } = props;
+  const { series, days, isLoaded, isUniverse, isKept, pairs, timeframe, range, onAll } = props;
   const missing = pairs.filter((pair) => !series.some(({ symbol }) => symbol === pair));
+  const outcome = !isKept
+    ? 'they are collected before the run'
+    : isUniverse
+      ? 'they cannot be chosen'
+      : 'the run needs them';
   return (
     <div className="stored-range">
       <div className="row">
@@ -207,7 +240,7 @@ function StoredRange(
           {!isLoaded
             ? 'Stored candles'
             : missing.length > 0
-              ? `No ${timeframe} candles are stored of ${missing.map((pair) => pair.split(':')[0]).join(', ')}: they are collected before the run.`
+              ? `No ${timeframe} candles are stored of ${listed(missing.map(shortPair), NAMED_PAIRS)}: ${outcome}.`
               : days
                 ? `Stored for ${isUniverse ? 'some of the pairs' : 'every pair'}: ${days.start} to ${days.end}.`
                 : isUniverse
@@ -228,7 +261,13 @@ function StoredRange(
 }
 
 /** Account and costs. */
-export function AccountFields({ prefix, strategy, fields, onChange }: JobFieldsProps) {
+export function AccountFields(
+  props: JobFieldsProps & {
+    /** Default of the number of open trades. */
+    readonly openTrades?: string;
+  },
+) {
+  const { prefix, strategy, fields, onChange, openTrades = 'One per pair' } = props;
   const number = (
     name: 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage',
     placeholder: string,
@@ -242,6 +281,9 @@ export function AccountFields({ prefix, strategy, fields, onChange }: JobFieldsP
     onChange: (value: number | undefined) => onChange({ [name]: value }),
   });
   const { stake_amount: stake } = fields;
+  // An amount that is deleted to type another one keeps its field.
+  const [isEmptied, setEmptied] = useState(false);
+  const isFixed = typeof stake === 'number' || (stake === undefined && isEmptied);
   return (
     <div className="fields pad">
       <NumberField
@@ -251,27 +293,32 @@ export function AccountFields({ prefix, strategy, fields, onChange }: JobFieldsP
       <SelectField
         label="Stake"
         path={`${prefix}stake_amount`}
-        value={stake === 'unlimited' ? 'unlimited' : typeof stake === 'number' ? 'fixed' : undefined}
+        value={stake === 'unlimited' ? 'unlimited' : isFixed ? 'fixed' : undefined}
         placeholder={`That of the strategy (${strategy?.stake_amount ?? ''})`}
         options={[
           { value: 'fixed', label: 'Fixed amount' },
           { value: 'unlimited', label: 'Balance divided by open trades' },
         ]}
-        onChange={(kind) =>
-          onChange({ stake_amount: kind === 'fixed' ? (strategy?.stake_amount ?? 100) : kind })
-        }
+        onChange={(kind) => {
+          setEmptied(false);
+          onChange({ stake_amount: kind === 'fixed' ? (strategy?.stake_amount ?? 100) : kind });
+        }}
       />
-      {typeof stake === 'number' && (
+      {isFixed && (
         <NumberField
           label="Stake per trade, quote currency"
           path={`${prefix}stake_amount`}
           min={limits.stake_amount.min}
           max={limits.stake_amount.max}
-          value={stake}
-          onChange={(value) => onChange({ stake_amount: value })}
+          value={typeof stake === 'number' ? stake : undefined}
+          problem={stake === undefined ? 'An amount is needed' : undefined}
+          onChange={(value) => {
+            setEmptied(value === undefined);
+            onChange({ stake_amount: value });
+          }}
         />
       )}
-      <NumberField label="Open trades at most" {...number('max_open_trades', 'One per pair')} />
+      <NumberField label="Open trades at most" {...number('max_open_trades', openTrades)} />
       <NumberField label="Fee per side, ratio" {...number('fee', String(defaults.fee))} />
       <NumberField
         label="Slippage per market fill, ratio"

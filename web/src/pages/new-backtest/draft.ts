@@ -70,6 +70,15 @@ function repeatedUniverse({ candidates, ...universe }: NonNullable<Job['config']
     : { pairs: undefined, universe: { ...universe, candidates } };
 }
 
+/** The configuration with other fields. Pairs that are chosen, and another trading mode, replace the candidates of a repeated run. */
+export function changed(before: Config, fields: Partial<Config>): Config {
+  const { universe, ...config } = { ...before, ...fields };
+  if (!universe) return config;
+  const { candidates, ...rules } = universe;
+  const isReplaced = 'pairs' in fields || config.pairs !== undefined;
+  return { ...config, universe: isReplaced ? rules : universe };
+}
+
 /** Steps of a table in the order of time. */
 export function stepsOf(table: Readonly<Record<string, number>>): readonly RoiStep[] {
   return Object.entries(table)

@@ -9,7 +9,7 @@ import { NumberField, TextField } from '../../forms/inputs.tsx';
 import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
 import { JobForm, type JobStart } from '../../forms/start-job.tsx';
 import { Panel } from '../../ui/parts.tsx';
-import { type Config, type Draft, draftFor, requestOf } from './draft.ts';
+import { type Config, changed, type Draft, draftFor, requestOf } from './draft.ts';
 import { ExitFields } from './exit-fields.tsx';
 import { ModelFields } from './model-fields.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
@@ -32,13 +32,21 @@ export function NewForm(props: JobStart<Draft>) {
   const request = useMemo(() => ({ body: requestOf(draft) }), [draft]);
   const strategy = strategies.find((each) => each.strategy === config.strategy);
   const change = (next: Partial<Config>) =>
-    setDraft((before) => ({ ...before, config: { ...before.config, ...next } }));
+    setDraft((before) => ({ ...before, config: changed(before.config, next) }));
   const changeSubmission = (next: Partial<Draft['submission']>) =>
     setDraft((before) => ({ ...before, submission: { ...before.submission, ...next } }));
   const pickStrategy = (name: string) => {
-    // Costs, range and account stay; parameters, market, exits, protections and signals belong to the strategy.
-    const { pairs: _, timeframe: __, params, stoploss, trailing, protections, ...rules } = config;
-    const { ml_engine, signals, signals_digest, ...others } = rules;
+    // Costs, range and account stay; parameters, market, exits, protections, orders and signals belong to the strategy.
+    const {
+      timeframe: _,
+      params,
+      stoploss,
+      trailing,
+      protections,
+      ...rules
+    } = changed(config, { pairs: undefined });
+    const { order_types, unfilled_timeout, ignore_entry_after_candles, max_adjustments, ...account } = rules;
+    const { ml_engine, signals, signals_digest, ...others } = account;
     const { model_version, hyperopt_job_id, ...rest } = submission;
     const next = draftFor(strategies.find((each) => each.strategy === name));
     setDraft({ ...next, config: { ...others, strategy: name }, submission: rest });
@@ -74,7 +82,7 @@ export function NewForm(props: JobStart<Draft>) {
           prefix="config."
           strategyName={config.strategy}
           onStrategy={pickStrategy}
-          isUniverse={config.universe !== undefined}
+          universe={config.universe}
           {...{ strategies, strategy, fields: config, onChange: change }}
         />
       </Panel>
@@ -96,7 +104,11 @@ export function NewForm(props: JobStart<Draft>) {
         </Panel>
       )}
       <Panel title="Account and costs">
-        <AccountFields prefix="config." strategy={strategy} fields={config} onChange={change} />
+        <AccountFields
+          prefix="config."
+          openTrades={config.universe && 'The pairs at a time'}
+          {...{ strategy, fields: config, onChange: change }}
+        />
       </Panel>
       <Panel title="Exits and fills">
         <ExitFields

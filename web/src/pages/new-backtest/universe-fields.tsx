@@ -1,4 +1,5 @@
 import LIMITS from 'virtual:limits';
+import { useRef } from 'react';
 import type { Rebalance } from '#contract/universe-limits.ts';
 import { SelectField } from '../../forms/choices.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
@@ -19,6 +20,9 @@ export function UniverseFields(props: {
   readonly onChange: (value: Universe | undefined) => void;
 }) {
   const { value = {} } = props;
+  // A number that is deleted to type another one must not take the other fields along.
+  const last = useRef<Universe>(undefined);
+  if (props.value) last.current = props.value;
   const change = (fields: Partial<Universe>) => props.onChange({ ...value, ...fields });
   const number = (name: 'lookback_days' | 'min_age_days') => ({
     ...{ path: `config.universe.${name}`, placeholder: String(defaults[name]), isInteger: true },
@@ -41,7 +45,7 @@ export function UniverseFields(props: {
         min={limits.n.min}
         max={limits.n.max}
         value={value.n}
-        onChange={(n) => (n === undefined ? props.onChange(undefined) : change({ n }))}
+        onChange={(n) => props.onChange(n === undefined ? undefined : { ...last.current, n })}
       />
       {value.n !== undefined && (
         <>
