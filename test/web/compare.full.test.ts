@@ -16,6 +16,7 @@ describe.skipIf(!hasChromium)('the comparison of backtests', () => {
       await seedBacktest(dashboard.platform, {
         date_range: { ...MONTH, end: '2024-01-20T00:00:00Z' },
         strategy: 'supertrend',
+        protections: [{ method: 'CooldownPeriod', stop_duration_candles: 2 }],
       }),
     ];
   });
@@ -58,6 +59,7 @@ describe.skipIf(!hasChromium)('the comparison of backtests', () => {
     const delta = profits[0]! - profits[1]!;
     const text = `${delta > 0 ? '+' : '−'}${Math.abs(delta).toFixed(2)}`;
     await row.locator('td').first().getByText(text, { exact: false }).waitFor();
+    await page.getByText('CooldownPeriod stop_duration_candles 2').waitFor();
     await close();
   });
 

@@ -137,7 +137,15 @@ function leavesOf(settings: object): ReadonlyMap<string, string> {
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return NO_VALUE;
-  if (Array.isArray(value)) return value.map((each) => String(each).split(':', 1)[0]).join(', ');
+  if (Array.isArray(value)) return value.map(itemText).join(', ');
   const text = String(value);
   return /^\d{4}-\d\d-\d\dT/.test(text) ? text.replace('T', ' ').replace(/(:00)?\.000Z$/, ' UTC') : text;
+}
+
+/** A pair without its settlement currency, or a protection with its settings. */
+function itemText(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item).split(':', 1)[0]!;
+  const { method, ...settings } = item as Readonly<Record<string, unknown>>;
+  const parts = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
+  return [method, ...parts].filter((part) => part !== undefined).join(' ');
 }
