@@ -39,9 +39,20 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     });
     const { page, problems, findings, close } = await dashboard.open(`/backtests/${none}`);
     await page.getByText('This backtest made no trade').waitFor();
+    await page.getByText('The entry conditions were never met.').waitFor();
     expect(await findings()).toEqual([]);
     expect(await problems()).toEqual([]);
     await close();
+    const poor = await seedBacktest(dashboard.platform, {
+      date_range: { start: '2024-01-01T00:00:00Z', end: '2024-02-01T00:00:00Z' },
+      tradable_balance_ratio: 0.0001,
+      slippage_model: { impact: 1 },
+    });
+    const other = await dashboard.open(`/backtests/${poor}`);
+    await other.page.getByText(/gave \d+ entry signals, and none became a trade/).waitFor();
+    await other.page.getByText('0 (–)', { exact: true }).waitFor();
+    expect(await other.problems()).toEqual([]);
+    await other.close();
   });
 
   test('every number of the report is on its page', async () => {

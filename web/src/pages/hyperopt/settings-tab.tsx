@@ -24,6 +24,7 @@ function Values(props: { readonly values: Readonly<Record<string, unknown>> }) {
 /** Everything that the trials have in common, with every default filled in. */
 export function SettingsTab({ job }: { readonly job: Job }) {
   const { config, account, pairs, exchange, timeframe, precision, strategy, collection } = job;
+  const mode = job.trading_mode && { trading_mode: job.trading_mode };
   const { search, ...how } = config;
   return (
     <div className="cols-2">
@@ -35,7 +36,7 @@ export function SettingsTab({ job }: { readonly job: Job }) {
       </Panel>
       <div className="stack">
         <Panel title="Market and account">
-          <Values values={{ strategy, exchange, pairs, timeframe, precision, ...account }} />
+          <Values values={{ strategy, exchange, ...mode, pairs, timeframe, precision, ...account }} />
         </Panel>
         {Object.keys(search).length > 0 && (
           <Panel title="Searched parameters of the strategy">

@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { shortPair, value } from '../../ui/format.ts';
+import { shortPair, value, withUnit } from '../../ui/format.ts';
 import type { ReportData } from './data.ts';
 
 /** What the slippage model estimated and limited. */
@@ -24,7 +24,7 @@ export function SlippageFigures(props: NonNullable<ReportData['slippage']> & { r
         <dd>{value(sum('days_without_estimate'), 'count')}</dd>
         <dt>Trades above 1 % of the volume</dt>
         <dd>
-          {value(large_trades, 'count')} ({value(large_trades_pct, 'percent')} %)
+          {value(large_trades, 'count')} ({withUnit(large_trades_pct, 'percent')})
         </dd>
         <dt>Entries reduced by volume</dt>
         <dd>
