@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { runScript } from '../support/command.ts';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
 import { seedHyperopt } from './support/seed-hyperopt.ts';
@@ -91,5 +92,34 @@ describe.skipIf(!hasChromium)('hyperopt in the browser', () => {
     await page.getByRole('heading', { name: /^Trial \d+$/ }).waitFor();
     expect(await problems()).toEqual([]);
     await close();
+  });
+
+  test('a run of the best is repeated as it was, also where it replaced what the search had', async () => {
+    const { platform } = dashboard;
+    const search = await seedHyperopt(platform, {
+      ...{ n_trials: 20, slippage_model: { impact: 1 }, position_stacking: true, margin_mode: 'cross' },
+      available_capital: 500,
+    });
+    await platform.until(search, 'completed');
+    const replaced = { slippage_model: {}, position_stacking: false, margin_mode: 'isolated' };
+    const best = await platform.run(
+      { strategy: 'ema_crossover', ...replaced, tradable_balance_ratio: 0.5 },
+      { hyperopt_job_id: search },
+    );
+    expect(best.config).not.toHaveProperty('slippage_model');
+    const { page, problems, close } = await dashboard.open(`/backtests/new?from=${best.job_id}`);
+    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.waitForURL(/\/backtests\/bt-/);
+    const again = await platform.until(page.url().split('/').at(-1)!, 'completed');
+    expect(again.config).toEqual(best.config);
+    expect(again.found_by).toEqual(best.found_by);
+    expect(again.warnings).toEqual(best.warnings);
+    expect(await problems()).toEqual([]);
+    await close();
+    const args = ['rerun', best.job_id, '--json'];
+    const { out, err } = await runScript(platform.home, 'bin/touchstone.ts', args);
+    expect(err).toBe('');
+    expect(JSON.parse(out).job.config).toEqual(best.config);
   });
 });
