@@ -4,7 +4,7 @@ import type { BacktestJobList } from '#contract/backtest-api.ts';
 import { foldWarnings } from '#contract/fold-warnings.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
-import { statedDefaults, statedOverBase } from '#contract/repeated-config.ts';
+import { statedByRepeat } from '#contract/repeated-config.ts';
 import type { ApiClient } from './client.ts';
 import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
@@ -159,13 +159,8 @@ async function rerun(session: Session, reference: string, options: BacktestOptio
   const { client } = session;
   const before = await client.get<Job>(backtestPath(await latestId(client, reference)));
   const { config, registered, found_by, experiment_name } = before;
-  const repeated = {
-    ...config,
-    ...statedDefaults(config),
-    ...((registered || found_by) && statedOverBase(config)),
-  };
   const request = {
-    config: configWith(repeated, options),
+    config: configWith({ ...config, ...statedByRepeat(before) }, options),
     model_version: registered?.version,
     hyperopt_job_id: found_by?.hyperopt_job_id,
   };

@@ -50,6 +50,18 @@ export function statedOverBase(
   };
 }
 
+/** What a request states that repeats a run, besides its configuration. */
+export function statedByRepeat(run: {
+  readonly config: Parameters<typeof statedDefaults>[0] & Parameters<typeof statedOverBase>[0];
+  readonly registered?: object | null | undefined;
+  readonly found_by?: object | null | undefined;
+}) {
+  return {
+    ...statedDefaults(run.config),
+    ...((run.registered || run.found_by) && statedOverBase(run.config)),
+  };
+}
+
 /**
  * A repeated configuration without the limit of the tradable amount that `given` replaces: a share of the balance and a capital
  * exclude each other.

@@ -2,6 +2,7 @@ import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
 import { allOrderOptions } from '#engine/strategies/account-options.ts';
+import { exitRules } from '#engine/strategies/exit-rules.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
@@ -31,6 +32,7 @@ export async function getStrategy(
 
 function configuration({ definition, defaultStartup }: KnownStrategy): StrategyConfiguration {
   const { timeframe } = definition;
+  const exits = exitRules(definition);
   const ml = definition.mlEngine && mlEngineOf(definition);
   return {
     strategy: definition.name,
@@ -48,10 +50,10 @@ function configuration({ definition, defaultStartup }: KnownStrategy): StrategyC
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,
     protections: definition.protections ?? [],
-    use_exit_signal: definition.useExitSignal ?? true,
-    exit_profit_only: definition.exitProfitOnly ?? false,
-    exit_profit_offset: definition.exitProfitOffset ?? 0,
-    ignore_roi_if_entry_signal: definition.ignoreRoiIfEntrySignal ?? false,
+    use_exit_signal: exits.useExitSignal,
+    exit_profit_only: exits.exitProfitOnly,
+    exit_profit_offset: exits.exitProfitOffset,
+    ignore_roi_if_entry_signal: exits.ignoreRoiIfEntrySignal,
     ...allOrderOptions(definition),
     max_adjustments: definition.maxAdjustments ?? null,
     callbacks: definition.callbacks,

@@ -39,10 +39,12 @@ const PATH = [bin, process.env.PATH!.split(delimiter).filter((each) => !each.sta
 const { HOME = work } = process.env;
 /** Settings without which npm reaches no registry on a machine behind a proxy or with its own certificates. */
 const NPM = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) =>
-    /^(npm_config_(registry|userconfig|cafile)|node_extra_ca_certs|ssl_cert_(file|dir)|(https?|no)_proxy)$/i.test(
-      name,
-    ),
+  Object.entries(process.env).filter(
+    ([name, value]) =>
+      value &&
+      /^(npm_config_(registry|userconfig|cafile)|node_extra_ca_certs|ssl_cert_(file|dir)|(https?|no)_proxy)$/i.test(
+        name,
+      ),
   ),
 );
 const environment = { ...NPM, HOME, PATH, NO_COLOR: '1', CDK_DISABLE_CLI_TELEMETRY: '1' };

@@ -3,6 +3,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { exitRules } from '../strategies/exit-rules.ts';
 import { withCallbackContext } from './strategy-errors.ts';
 
 /** `buffer` moves the liquidation price towards the entry by this share of their distance. */
@@ -39,10 +40,7 @@ export function simulationSettings(
     stoploss: config.stoploss,
     ...(config.trailing && { trailing: config.trailing }),
     minimalRoi: config.minimal_roi,
-    useExitSignal: strategy.useExitSignal ?? true,
-    exitProfitOnly: strategy.exitProfitOnly ?? false,
-    exitProfitOffset: strategy.exitProfitOffset ?? 0,
-    ignoreRoiIfEntrySignal: strategy.ignoreRoiIfEntrySignal ?? false,
+    ...exitRules(strategy),
     fillModel: config.fill_model,
     liquidation: {
       ...LIQUIDATION,

@@ -59,7 +59,7 @@ function decimalsOf(value: number): number {
 /** Up to it an integer over a power of ten is the only one that is its double: it has 15 digits. */
 const MAX_UNIQUE = 1e15;
 
-/** {@link decimalsOf} or up to two more, in a third of the time. */
+/** {@link decimalsOf} or up to two more, in fewer steps. */
 function enoughDecimalsOf(value: number): number {
   for (let decimals = 2; decimals < MAX_DECIMALS; decimals += 3) {
     const units = Math.round(value * POWERS[decimals]!);

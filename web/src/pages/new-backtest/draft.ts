@@ -1,6 +1,6 @@
 import LIMITS from 'virtual:limits';
 import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
-import { statedDefaults, statedOverBase } from '#contract/repeated-config.ts';
+import { statedByRepeat } from '#contract/repeated-config.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
@@ -46,8 +46,7 @@ export function draftOf(job: Job): Draft {
       ...config,
       ...(universe && repeatedUniverse(universe)),
       // A run without protections, or with limit orders, must not get those of the strategy.
-      ...statedDefaults(job.config),
-      ...((job.registered || job.found_by) && statedOverBase(job.config)),
+      ...statedByRepeat(job),
       ...(timeframe_detail === null ? {} : { timeframe_detail }),
       ...(ml_engine
         ? { ml_engine: { ...ml, ...(entry_threshold === null ? {} : { entry_threshold }) } }
