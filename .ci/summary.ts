@@ -1,5 +1,5 @@
 /**
- * Prints which tests failed, which passed at a second attempt, one a line, and then the sums: the end of the log tells them.
+ * Prints which tests failed and which passed at a second attempt, each with its error, and then the sums: the end of the log tells them.
  * `node .ci/summary.ts REPORT...`, with JSON reports of vitest. Exits with 1 if a test or a file failed, or if a report is missing or has no test that passed.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -26,13 +26,21 @@ interface Report {
   }[];
 }
 
+function firstLine(message = 'no message'): string {
+  return message.split('\n')[0]!;
+}
+
 function failuresOf({ numPassedTests, testResults }: Report, run: string): string[] {
   const failures = testResults.flatMap(({ name, status, message, assertionResults }) => {
     const file = relative(ROOT, name);
     const tests = assertionResults.filter((each) => each.status === 'failed');
-    if (tests.length > 0) return tests.map(({ fullName }) => `${file}: ${fullName}`);
+    if (tests.length > 0) {
+      return tests.map(
+        ({ fullName, failureMessages }) => `${file}: ${fullName}: ${firstLine(failureMessages[0])}`,
+      );
+    }
     // The file could not be loaded, or its hooks failed.
-    return status === 'failed' ? [`${file}: ${message.split('\n')[0]}`] : [];
+    return status === 'failed' ? [`${file}: ${firstLine(message)}`] : [];
   });
   return numPassedTests === 0 ? [...failures, `${run}: no test passed`] : failures;
 }
@@ -43,7 +51,7 @@ function retriedOf({ testResults }: Report): string[] {
       .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
       .map(
         ({ fullName, failureMessages }) =>
-          `${relative(ROOT, name)}: ${fullName}: ${failureMessages[0]!.split('\n')[0]}`,
+          `${relative(ROOT, name)}: ${fullName}: ${firstLine(failureMessages[0])}`,
       ),
   );
 }

@@ -39,7 +39,7 @@ test('the summary of CI names each failed test and its file before the sums', ()
     });`);
   expect(status).toBe(1);
   expect(lines).toEqual([
-    expect.stringMatching(/^FAILED .*some\.test\.js: a breaks$/),
+    expect.stringMatching(/^FAILED .*some\.test\.js: a breaks: AssertionError: expected 1 to be 2/),
     ...['1 skipped', '1 passed, 1 failed'],
   ]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { EventType } from '#contract/event-types.ts';
 import { EVENT_SCHEMAS, type PlatformEvent } from '#contract/events.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
@@ -6,25 +6,23 @@ import { followEvents } from '../../bin/cli/events.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
-let platform: TestPlatform;
-beforeAll(async () => {
-  platform = await startTestPlatform({ keepHome: true });
-});
-afterAll(() => platform?.stop());
+let platform: TestPlatform | undefined;
+afterEach(() => platform?.stop());
 
 /** Events from a time on, until one of the type arrives. */
-async function eventsUntil(type: EventType, types = '*', from?: number): Promise<PlatformEvent[]> {
+async function eventsUntil(
+  platform: TestPlatform,
+  type: EventType,
+  types: string,
+  from: number,
+): Promise<PlatformEvent[]> {
   const events: PlatformEvent[] = [];
   const stop = new AbortController();
   const client = new ApiClient(platform.info.backend_url);
-  const following = followEvents(
-    client,
-    { types, from: String(from ?? Date.now() - 60_000), signal: stop.signal },
-    (event) => {
-      events.push(event);
-      if (event.type === type) stop.abort();
-    },
-  );
+  const following = followEvents(client, { types, from: String(from), signal: stop.signal }, (event) => {
+    events.push(event);
+    if (event.type === type) stop.abort();
+  });
   await following;
   return events;
 }
@@ -32,6 +30,8 @@ async function eventsUntil(type: EventType, types = '*', from?: number): Promise
 const shown = (events: readonly PlatformEvent[]) => events.map(({ type, subject }) => `${type} ${subject}`);
 
 test('stream reports jobs and versions by the catalogue, also after the platform has restarted', async () => {
+  const begun = Date.now();
+  platform = await startTestPlatform({ keepHome: true });
   const job = await platform.run({ strategy: 'buy_and_hold' });
   const registered = await platform.strategy.post('/api/v1/strategies/buy_and_hold/register', {
     backtest_run_id: job.job_id,
@@ -41,7 +41,7 @@ test('stream reports jobs and versions by the catalogue, also after the platform
   const strategies = '/api/v1/strategies/buy_and_hold';
   await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
   await platform.post(`${strategies}/promote`, { version: 1 });
-  const events = await eventsUntil('version.promoted');
+  const events = await eventsUntil(platform, 'version.promoted', '*', begun);
   expect(shown(events).filter((each) => !each.startsWith('data.'))).toEqual([
     `backtest.started backtests/${job.job_id}`,
     `backtest.completed backtests/${job.job_id}`,
@@ -64,15 +64,17 @@ test('stream reports jobs and versions by the catalogue, also after the platform
   const rolledBack = await platform.post(`${strategies}/rollback`, { reason: 'drill' });
   expect(rolledBack.status, JSON.stringify(rolledBack.body)).toBeLessThan(500);
   await platform.run({ strategy: 'buy_and_hold', dry_run_wallet: 2_000 });
-  const later = await eventsUntil('backtest.completed', 'backtest.*', restarted);
+  const later = await eventsUntil(platform, 'backtest.completed', 'backtest.*', restarted);
   expect(later.map(({ type }) => type)).toEqual(['backtest.started', 'backtest.completed']);
 });
 
 test('stream rejects an unknown type', async () => {
-  const { status, body } = await platform.get('/api/v1/events?types=backtest.won');
+  platform = await startTestPlatform();
+  const { get, request } = platform;
+  const { status, body } = await get('/api/v1/events?types=backtest.won');
   expect([status, body]).toMatchObject([400, { detail: { code: 'VAL005', field: 'types' } }]);
   await poll(
-    () => platform.request('/api/v1/events'),
+    () => request('/api/v1/events'),
     async ({ status: each }) => each === 204 || each === 200,
     'stream of jobs',
   ).then((response) => response.body?.cancel());

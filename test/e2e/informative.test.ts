@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
+import { expectNoLookAhead } from '../support/look-ahead.ts';
 import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
 
 /** The strategy of the section "Other pairs" in docs/writing-strategies.md. */
@@ -170,7 +171,7 @@ describe('informative series', () => {
     const { informative, look_ahead } = await report(job_id);
     const from = Date.parse(market.date_range.start) - (30 + 5 + 1) * DAY;
     expect(informative.at(-1)).toMatchObject({ pair: 'BTC/USDT:USDT', first: new Date(from).toISOString() });
-    expect(look_ahead).toMatchObject({ state: 'sampled', findings: [] });
+    expectNoLookAhead(look_ahead);
   });
 
   it('backtest reads imported candles of further timeframes instead of computing them', async () => {
