@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
+import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { flat, fundingOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 const FLAT: Row[] = Array.from({ length: 7 }, () => flat(100));
@@ -36,6 +37,16 @@ describe('funding', () => {
   it('funding counts events between candles in the candle that follows', () => {
     const script = { rows: FLAT, enterLong: [0], exitLong: [2], funding: hourly([0.9, 1.5, 2.5, 3.5]) };
     expect(run(script).trades[0]!.funding).toBeCloseTo(-0.204, 12);
+  });
+
+  it('funding at the time of the entry is in the profit that afterFill gets', () => {
+    const profits: number[] = [];
+    const afterFill: StrategyCallbacks['afterFill'] = (_context, _trade, _price, profit) => {
+      profits.push(profit);
+      return null;
+    };
+    run({ rows: FLAT, enterShort: [0], funding: hourly([1]) }, { callbacks: { afterFill } });
+    expect(profits).toEqual([0.00102]);
   });
 
   it('funding accrues on the equity curve as it happens', () => {

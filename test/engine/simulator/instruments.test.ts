@@ -25,6 +25,15 @@ function run(rows: readonly Row[], changes: Partial<Instrument>, settings: Parti
   return simulate([pair], settingsOf(settings));
 }
 
+describe('amounts of contracts', () => {
+  it('amount is divided into contracts in decimals, then cut to the step', () => {
+    const grid = gridOf({ amountStep: 0.01, contractSize: 0.1 });
+    // 77.88 at a price of 40: 1.9469999999999998, which freqtrade 2026.9 orders as 19.47 contracts.
+    expect(grid.cut(77.88 / 40)).toBe(1.947);
+    expect(grid.cut(1.9465)).toBe(1.946);
+  });
+});
+
 describe('price ticks', () => {
   const at = (ticks: PriceTicks, day: number) => {
     const tick = ticks.at(START + day * DAY);

@@ -52,7 +52,7 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   order.time = candle.time;
   if (atMarket) position.slippageCost += amount * Math.abs(price - limit);
   if (atMarket || candle.contains(price)) fillAddition(run, position);
-  else position.proposeStop();
+  else position.placeAddition(candle.time, settings);
 }
 
 /** Orders a partial exit (4.3), or the exit of the whole position if `taken` is at least its stake. */

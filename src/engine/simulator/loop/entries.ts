@@ -117,7 +117,11 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   if (market.costs.isLimited) market.costs.countFill(order.amount, candle.row);
   const filled = settings.callbacks.orderFilled ? orderView(position, price) : null;
   if (order.kind === 'addition') position.add(price, candle, settings);
-  else position.fill(price, candle, settings);
+  else {
+    position.fill(price, candle, settings);
+    // Its callbacks see the funding at the time of the fill (reference 3.3).
+    if (candle.time >= position.nextFundingTime) position.bookFunding(candle.time, settings);
+  }
   if (filled !== null) callOrderFilled(run, position, filled);
   if (settings.cross) run.renewLiquidations();
   if (!settings.callbacks.afterFill) return;
@@ -212,7 +216,7 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   if (order.kind === 'addition') {
     order.time = candle.time;
     order.tag = market.enterTag(candle.row);
-    position.proposeStop();
+    position.placeAddition(candle.time, settings);
     return true;
   }
   position.stake = entryStake(stake, amount, price, leverage, orderRules);

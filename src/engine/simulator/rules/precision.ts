@@ -1,6 +1,7 @@
 import { type Candles, indexAtOrAfter } from '../../candles.ts';
 import type { Instrument } from '../../instrument.ts';
 import { decimalProduct, roundDown, type Step, stepOf, stepOfDecimals } from './decimals.ts';
+import { Exact, QUOTIENT_DECIMALS } from './exact.ts';
 import type { MarginTiers } from './margin.ts';
 
 /** Significant digits of a price. */
@@ -99,8 +100,10 @@ const MAX_RAISE = 1.3;
 /** Rounding and limits of the orders of one pair: price ticks, amount step, minimum and maximum (reference 2026.9, section 3). */
 export class OrderRules {
   readonly #ticks: PriceTicks;
+  /** Of a contract, base currency. */
+  readonly #contractSize: Exact | null;
+  readonly #contractStep: Step | null;
   // Amounts in base currency, costs in quote currency.
-  readonly #amountStep: Step | null;
   readonly #minAmount: number;
   readonly #maxAmount: number;
   readonly #minCost: number;
@@ -112,7 +115,8 @@ export class OrderRules {
     this.#ticks = ticks;
     const { amountStep, minAmount, maxAmount, minCost, maxCost, contractSize } = instrument;
     const ofContracts = (contracts: number) => decimalProduct(contracts, contractSize, 1);
-    this.#amountStep = stepOf(amountStep === null ? null : ofContracts(amountStep));
+    this.#contractSize = contractSize === 1 ? null : Exact.of(contractSize);
+    this.#contractStep = stepOf(amountStep);
     this.#minAmount = ofContracts(minAmount ?? 0);
     this.#minCost = ofContracts(minCost ?? 0);
     this.#maxAmount = maxAmount === null ? Number.POSITIVE_INFINITY : ofContracts(maxAmount);
@@ -124,9 +128,12 @@ export class OrderRules {
     return this.#ticks.at(time);
   }
 
-  /** The amount of base currency, cut down to the step. */
+  /** The amount of base currency, cut down to the step: contracts are divided in decimals first (reference 2026.9, 3.1). */
   cut(amount: number): number {
-    return roundDown(amount, this.#amountStep);
+    const size = this.#contractSize;
+    if (size === null || this.#contractStep === null) return roundDown(amount, this.#contractStep);
+    const contracts = Exact.of(amount).over(size, QUOTIENT_DECIMALS).toNumber();
+    return Exact.of(roundDown(contracts, this.#contractStep)).times(size).toNumber();
   }
 
   /** The minimum stake of a first entry; 0 without one. */

@@ -6,7 +6,7 @@ import type { FundingEvents } from '../types.ts';
 /** Funding of a position in quote currency, positive when received (reference 2026.9, 1.15 and 4.6). A long pays a positive rate. */
 export class FundingSum {
   readonly #events: FundingEvents | null;
-  /** What profit ratios include: the total, but for an event at the time of an adjustment. */
+  /** What profit ratios include: the total, but for what an adjustment leaves out until the next full hour. */
   counted = Number.NaN;
   /** Time of the next event to be booked. */
   nextTime = Number.POSITIVE_INFINITY;
@@ -45,8 +45,15 @@ export class FundingSum {
     const event = this.#next;
     this.since = -direction * rate[event]! * markPrice[event]! * amount;
     this.#isStale = true;
-    const nextHour = (Math.floor(time / HOUR_MS) + 1) * HOUR_MS;
+    const nextHour = nextHourAfter(time);
     this.nextTime = Math.min(nextHour, timestamp[event + 1] ?? nextHour);
+  }
+
+  /** Profit ratios leave out what was received since the last fill, until the next full hour: an addition was placed and waits. */
+  leaveOut(time: number): void {
+    if (this.since === 0) return;
+    this.counted = this.#before;
+    this.nextTime = Math.min(this.nextTime, nextHourAfter(time));
   }
 
   /** Books the events up to `time`, included. */
@@ -90,4 +97,9 @@ export class FundingSum {
     const next = this.#next;
     this.nextTime = next < timestamp.length ? timestamp[next]! : Number.POSITIVE_INFINITY;
   }
+}
+
+/** Start of the hour after `time`, ms. */
+function nextHourAfter(time: number): number {
+  return (Math.floor(time / HOUR_MS) + 1) * HOUR_MS;
 }

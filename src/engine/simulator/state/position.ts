@@ -275,6 +275,13 @@ export class Position {
     this.moveStop(stopAt(entryPrice, stopDistance, leverage, direction, tick), stopDistance);
   }
 
+  /** Recalculates the position for an addition that was placed in the candle of `time`, ms, and waits (4.4). */
+  placeAddition(time: number, settings: ResolvedSettings): void {
+    this.proposeStop();
+    this.fundingSum.leaveOut(time);
+    this.#findTriggers(settings);
+  }
+
   /** Moves the stop if that is tighter. */
   moveStop(stop: number, distance: number): void {
     if (!isTighter(stop, this.stop, this.direction)) return;

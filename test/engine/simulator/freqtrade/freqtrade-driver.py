@@ -1,0 +1,236 @@
+"""Runs scenarios by freqtrade, without a network, and prints what each gave.
+
+Reads a line of JSON for each scenario, its own keys and those that scenarios share, and answers with a line of JSON: `trades`,
+`counters`, `final_balance` and `locks`, or `error`.
+"""
+
+import json
+import logging
+import os
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+from freqtrade.commands import Arguments  # noqa: F401  Loads the modules in the order that freqtrade needs.
+from freqtrade.data.btanalysis import get_tick_size_over_time
+from freqtrade.data.history import get_timerange
+from freqtrade.enums import CandleType, MarginMode, RunMode, TradingMode
+from freqtrade.exchange import Binance, Exchange
+from freqtrade.optimize.backtesting import Backtesting
+from freqtrade.persistence import LocalTrade
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+MINUTE = 60_000
+MINUTES = {"5m": 5, "30m": 30, "1h": 60}
+TIERS = [{"minNotional": 0, "maxNotional": 1e12, "maintenanceMarginRate": 0.005, "maxLeverage": 125, "maintAmt": 0.0}]
+
+def market_of(symbol, market):
+    base, rest = symbol.split("/")
+    quote, _, settle = rest.partition(":")
+    swap = settle != ""
+    return {
+        "id": base + quote,
+        "symbol": symbol,
+        "base": base,
+        "quote": quote,
+        "settle": settle or None,
+        "baseId": base,
+        "quoteId": quote,
+        "settleId": settle or None,
+        "type": "swap" if swap else "spot",
+        "spot": not swap,
+        "margin": False,
+        "swap": swap,
+        "future": False,
+        "option": False,
+        "contract": swap,
+        "linear": True if swap else None,
+        "inverse": False if swap else None,
+        "active": True,
+        "taker": 0.001,
+        "maker": 0.001,
+        "contractSize": market.get("contract_size", 1) if swap else None,
+        "precision": {"amount": market.get("amount_step"), "price": market.get("price_tick")},
+        "limits": {
+            "amount": {"min": market.get("amount_min"), "max": market.get("amount_max")},
+            "price": {"min": None, "max": None},
+            "cost": {"min": market.get("cost_min"), "max": market.get("cost_max")},
+            "leverage": {"min": None, "max": None},
+        },
+        "info": {},
+    }
+
+
+def frame_of(candles):
+    step = MINUTES[candles["timeframe"]] * MINUTE
+    frame = pd.DataFrame(candles["rows"], columns=["open", "high", "low", "close"], dtype="float64")
+    times = [candles["start_ms"] + row * step for row in range(len(frame))]
+    frame.insert(0, "date", pd.to_datetime(times, unit="ms", utc=True))
+    frame["volume"] = 1000.0
+    return frame
+
+
+def funding_of(rows):
+    dates = pd.to_datetime([time for time, _, _ in rows], unit="ms", utc=True)
+    rates = pd.DataFrame({"date": dates, "open": pd.Series([rate for _, rate, _ in rows], dtype="float64")})
+    marks = pd.DataFrame({"date": dates, "open": pd.Series([mark for _, _, mark in rows], dtype="float64")})
+    return Exchange.combine_funding_and_mark(rates, marks)
+
+
+def config_of(scenario, folder):
+    settings = {**scenario["default_settings"], **scenario["settings"]}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    futures = settings.get("trading_mode", "futures") == "futures"
+    return {
+        "max_open_trades": len(scenario["pairs"]),
+        **settings,
+        "dry_run": True,
+        "runmode": RunMode.BACKTEST,
+        "candle_type_def": CandleType.FUTURES if futures else CandleType.SPOT,
+        "trading_mode": TradingMode.FUTURES if futures else TradingMode.SPOT,
+        "margin_mode": MarginMode(settings.get("margin_mode", "isolated" if futures else "")),
+        "exchange": {
+            "name": "binance",
+            "pair_whitelist": list(scenario["pairs"]),
+            "enable_ws": False,
+            "ccxt_config": {},
+            "ccxt_async_config": {},
+        },
+        "pairlists": [{"method": "StaticPairList"}],
+        # Not used by a backtest; market orders require them.
+        "entry_pricing": {"price_side": "other", "use_order_book": True, "order_book_top": 1},
+        "exit_pricing": {"price_side": "other", "use_order_book": True, "order_book_top": 1},
+        "dataformat_ohlcv": "feather",
+        "strategy": "TableStrategy",
+        "strategy_path": FOLDER,
+        "user_data_dir": Path(folder),
+        "datadir": Path(folder),
+        "internals": {},
+        "original_config": {},
+        "order_time_in_force": {"entry": "GTC", "exit": "GTC"},
+    }
+
+
+def run(scenario, folder):
+    pairs = scenario["pairs"]
+    sets = scenario["candle_sets"]
+    frames = {pair: frame_of(sets[own["candles"]]) for pair, own in pairs.items()}
+    first = {pair: frame["date"].iloc[0].timestamp() for pair, frame in frames.items()}
+    current = {"answers": {}, "protections": [], "signals": {}, **scenario, "first": first}
+    sys.modules["scenario"] = ModuleType("scenario")
+    sys.modules["scenario"].CURRENT = current
+    tiers = scenario.get("leverage_tiers", TIERS)
+    markets = {pair: market_of(pair, own.get("market", {})) for pair, own in pairs.items()}
+
+    async def load(self, reload=False):
+        self._api_async.set_markets(markets)
+
+    Exchange._api_reload_markets = load
+    Binance.load_leverage_tiers = lambda self: {
+        pair: [{**tier, "info": {"cum": tier["maintAmt"]}} for tier in tiers] for pair in pairs
+    }
+    # Asks the exchange for its position mode, which a backtest does not use.
+    Binance.additional_exchange_init = lambda self: None
+    backtesting = Backtesting(config_of(scenario, folder))
+    backtesting.progress = None
+    if backtesting.trading_mode == TradingMode.FUTURES:
+        backtesting.funding_fee_timeframe_secs = 3600
+        for pair, own in pairs.items():
+            backtesting.futures_data[pair] = funding_of(scenario["funding_sets"].get(own.get("funding"), []))
+    last = {pair: frame["date"].iloc[-1] for pair, frame in frames.items()}
+    for pair, own in pairs.items():
+        if own.get("detail"):
+            detail = frame_of(sets[own["detail"]])
+            backtesting.detail_data[pair] = detail[detail["date"] <= last[pair]].reset_index(drop=True)
+    for pair, frame in frames.items():
+        backtesting.price_pair_prec[pair] = get_tick_size_over_time(frame)
+        backtesting.available_pairs.append(pair)
+    [strategy] = backtesting.strategylist
+    backtesting._set_strategy(strategy)
+    begin, end = get_timerange(frames)
+    found = backtesting.backtest(processed=dict(frames), start_date=begin, end_date=end)
+    return result_of(backtesting, found, begin, scenario["trade_columns"])
+
+
+def result_of(backtesting, found, begin, columns):
+    def minute(date):
+        return round((date - begin).total_seconds() / 60)
+
+    def order_of(order):
+        return [
+            1 if order.ft_order_side == trade.entry_side else 0,
+            order.safe_price,
+            order.safe_filled,
+            minute(order.order_date_utc),
+            minute(order.order_filled_utc),
+            order.safe_filled * order.safe_price * backtesting.fee,
+            order.funding_fee or 0,
+            order.ft_order_tag or None,
+        ]
+
+    trades = []
+    for trade in LocalTrade.bt_trades:
+        row = {
+            "pair": trade.pair,
+            "side": "short" if trade.is_short else "long",
+            "open": minute(trade.open_date_utc),
+            "close": minute(trade.close_date_utc),
+            "open_rate": trade.open_rate,
+            "close_rate": trade.close_rate,
+            "amount": trade.amount,
+            "stake_amount": trade.stake_amount,
+            "leverage": trade.leverage,
+            "profit_abs": trade.close_profit_abs,
+            "profit_ratio": trade.close_profit,
+            "exit_reason": trade.exit_reason,
+            "enter_tag": trade.enter_tag or None,
+            "initial_stop": trade.initial_stop_loss,
+            "stop": trade.stop_loss,
+            "stop_moved": trade.is_stop_loss_trailing,
+            "min_rate": trade.min_rate,
+            "max_rate": trade.max_rate,
+            "liquidation_price": trade.liquidation_price,
+            "funding_fees": trade.funding_fees or 0,
+            "price_tick": trade.price_precision,
+            "orders": [order_of(order) for order in trade.orders if order.ft_order_side and order.safe_filled > 0],
+        }
+        trades.append([row[name] for name in columns])
+    counters = {
+        "rejected_signals": found["rejected_signals"],
+        "timedout_entry_orders": found["timedout_entry_orders"],
+        "timedout_exit_orders": found["timedout_exit_orders"],
+        "canceled_trade_entries": found["canceled_trade_entries"],
+        "canceled_entry_orders": found["canceled_entry_orders"],
+        "replaced_entry_orders": found["replaced_entry_orders"],
+        "canceled_exit_orders": backtesting.canceled_exit_orders,
+        "replaced_exit_orders": backtesting.replaced_exit_orders,
+    }
+    return {
+        "trades": trades,
+        "counters": {name: count for name, count in counters.items() if count},
+        "final_balance": found["final_balance"],
+        "locks": [
+            [lock.pair, lock.side, minute(utc(lock.lock_time)), minute(utc(lock.lock_end_time)), lock.reason or ""]
+            for lock in found["locks"]
+        ],
+    }
+
+
+def utc(date):
+    return pd.Timestamp(date).tz_localize("UTC") if date.tzinfo is None else pd.Timestamp(date)
+
+
+logging.disable(logging.ERROR)
+replies = sys.stdout
+# freqtrade may print.
+sys.stdout = sys.stderr
+with tempfile.TemporaryDirectory() as folder:
+    for line in sys.stdin:
+        scenario = json.loads(line)
+        try:
+            reply = run(scenario, folder)
+        except Exception as error:
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(reply), file=replies, flush=True)
