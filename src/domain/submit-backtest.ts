@@ -95,8 +95,9 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const found = await findBest(deps, caller, body);
   const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);
   const { config: resolved, collect, warnings, reads, strategy } = await resolveConfig(deps, given);
-  const isOwnFile = registered === null || body.config.signals !== undefined;
-  const config = await useSignals(deps, isOwnFile ? caller : null, resolved);
+  // A repeated run of a version names the file of the version.
+  const isOfVersion = registered !== null && resolved.signals === registered.config.signals;
+  const config = await useSignals(deps, isOfVersion ? null : caller, resolved);
   const kind = caller.isCanary ? 'canary' : 'backtest';
   const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
   const jobId = `${prefix}${idSuffix(deps, owner, input.idempotencyKey)}`;

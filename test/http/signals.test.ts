@@ -120,6 +120,21 @@ describe('files of signals', () => {
     expect(rejected.body.detail.message).toContain('Version 1 of signals is registered');
   });
 
+  it('are run by a user of their version without a grant, also where the request names the file as a repeated run does', async () => {
+    // The owner of the model.
+    const dan = fixture.person('dan');
+    const [own, other] = await Promise.all([fileOf(dan), fileOf(dan)]);
+    const { body } = await dan.register(await backtestOf('dan', own!), 'signals');
+    expect((await dan.share('/api/v1/models/signals', 'user:gus')).status).toBe(200);
+    const run = (signals?: string) =>
+      fixture.person('gus').post('/api/v1/backtests', {
+        config: { strategy: 'signals', ...(signals && { signals }) },
+        model_version: body.version,
+      });
+    const runs = [await run(), await run(own), await run(other)];
+    expect(runs.map(({ status, code }) => code ?? status)).toEqual([201, 201, 'AUTH005']);
+  });
+
   it('are deleted after a registration that died before its version was stored', async () => {
     const eli = fixture.person('eli');
     const [recent, abandoned, expiring] = await Promise.all(Array.from({ length: 3 }, () => fileOf(eli)));
