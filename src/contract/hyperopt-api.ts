@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { RESOLVED_ACCOUNT_OPTIONS } from './account.ts';
 import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
 import { EquityData } from './backtest-api.ts';
-import { paginated, Timestamp } from './common.ts';
+import { CollectMode, paginated, Timestamp } from './common.ts';
 import {
   HyperoptJobConfig,
   OverfittingReport,
@@ -111,6 +111,7 @@ export const HyperoptJob = z
     pairs: z.array(z.string()),
     timeframe: z.string(),
     exchange: z.string(),
+    collect: CollectMode,
     account: HyperoptAccount.meta({ description: 'Account and costs of every trial' }),
     precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
     trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),

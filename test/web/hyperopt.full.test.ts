@@ -94,6 +94,16 @@ describe.skipIf(!hasChromium)('hyperopt in the browser', () => {
     await close();
   });
 
+  test('a search is repeated with what it collects', async () => {
+    const search = await seedHyperopt(dashboard.platform, { n_trials: 1, collect: 'never' });
+    const { page, problems, close } = await dashboard.open(`/hyperopt/new?from=${search}`);
+    await page.getByText('Nothing is changed.').waitFor();
+    const field = page.getByRole('combobox', { name: 'Collect candles before the run' });
+    expect(await field.inputValue()).toBe('never');
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('a run of the best is repeated as it was, also where it replaced what the search had', async () => {
     const { platform } = dashboard;
     const search = await seedHyperopt(platform, {

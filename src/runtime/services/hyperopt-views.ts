@@ -58,6 +58,7 @@ export function jobView(
     // In jobs of the previous version the range includes the training days.
     config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
+    collect: job.execution_input.collect ?? 'if_stale',
     account: HyperoptAccount.parse(base),
     precision: base.precision,
     ...(base.trading_mode && { trading_mode: base.trading_mode }),

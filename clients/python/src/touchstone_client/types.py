@@ -2327,6 +2327,7 @@ class HyperoptJob(TypedDict):
     pairs: list[str]
     timeframe: str
     exchange: str
+    collect: Literal["never", "if_stale", "always"]
     account: HyperoptJobAccount
     """Account and costs of every trial"""
     precision: Literal["exchange", "none"]

@@ -75,6 +75,7 @@ export function draftOf(job: Job): Draft {
       ...(job.trading_mode && { trading_mode: job.trading_mode }),
       pairs: job.pairs,
       timeframe: job.timeframe,
+      collect: job.collect,
       date_range,
       backtest_period_days: config.backtest_period_days,
       ...(trainsModels ? models : {}),
