@@ -138,10 +138,12 @@ function printStrategy(strategy: Strategy): void {
   ];
   if (informative.length > 0) console.log(`Reads also ${informative.join(', ')}`);
   if (strategy.callbacks.length > 0) console.log(`Callbacks: ${strategy.callbacks.join(', ')}`);
+  const parameters = Object.entries(strategy.parameters);
+  if (parameters.length === 0) return console.log('Parameters: none');
   console.log(
     table(
       ['Parameter', 'Default', 'Range', 'Meaning'],
-      Object.entries(strategy.parameters).map(([name, parameter]) => [
+      parameters.map(([name, parameter]) => [
         name,
         String(parameter.default),
         parameter.kind === 'choice' ? parameter.choices.join(', ') : `${parameter.min} to ${parameter.max}`,

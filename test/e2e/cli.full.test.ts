@@ -284,6 +284,8 @@ describe('touchstone with a running platform', () => {
     );
     const { out } = await touchstone('strategies', 'ema_crossover');
     expect(out).toMatch(/fast +│ +20/);
+    const without = await touchstone('strategies', 'buy_and_hold');
+    expect(without.out).toMatch(/\nParameters: none\n$/);
   });
 
   it.each([[['backtest', 'get_rich'], 'RES002']])(
