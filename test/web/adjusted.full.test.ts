@@ -38,7 +38,9 @@ describe.skipIf(!hasChromium)('the report of a run with adjusted trades and prot
     await rows.first().waitFor();
     const texts = await rows.filter({ hasText: /entry|exit/ }).allTextContents();
     expect(texts).toHaveLength(adjusted.orders.length);
-    for (const [index, { side, tag, amount }] of adjusted.orders.entries()) {
+    for (const [index, { side, tag, amount, placed_at, filled_at }] of adjusted.orders.entries()) {
+      const [placed, filled] = [placed_at, filled_at].map((time) => time.slice(0, 16).replace('T', ' '));
+      expect(texts[index]).toContain(`${placed}${filled}`);
       expect(texts[index]).toContain(side);
       expect(texts[index]).toContain(tag ?? '–');
       // Three figures of an amount of bitcoin, which is below 0.001.

@@ -65,6 +65,7 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByRole('heading', { name: 'Times of the task', exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Regimes', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Capacity, wallets in USDT', exact: true }).waitFor();
     expect(await findings()).toEqual([]);
     expect(await isTooWide()).toBe(false);
     const shown = numbersIn((await page.locator('body').ariaSnapshot()).replaceAll('"', ''));

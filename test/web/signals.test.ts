@@ -118,7 +118,9 @@ describe.skipIf(!hasChromium)('signals in the form of a backtest', () => {
 
   test('are uploaded and traded, and the file can be chosen for another run', async () => {
     const { page, problems, findings, close } = await dashboard.open('/backtests/new');
+    await page.getByRole('textbox', { name: 'Largest pairs by volume' }).fill('1');
     await page.getByRole('combobox', { name: 'Strategy' }).selectOption('signals');
+    expect(await page.getByRole('heading', { name: 'Pairs chosen over time' }).count()).toBe(0);
     await page.getByLabel('New file').setInputFiles(fileOf(CSV));
     await page.getByText('cross.csv is uploaded: 184 bytes, 3 rows, 2 pairs.').waitFor();
     await page.getByLabel('Range, UTC days, end').fill('2026-01-12');

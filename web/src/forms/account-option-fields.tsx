@@ -16,9 +16,10 @@ const SIDES = [
 export function AccountOptionFields(props: {
   readonly prefix: '' | 'config.';
   readonly fields: Options;
+  readonly isSpot: boolean;
   readonly onChange: (fields: Options) => void;
 }) {
-  const { prefix, fields, onChange } = props;
+  const { prefix, fields, isSpot, onChange } = props;
   const { available_capital: capital, order_types: types, unfilled_timeout: timeout } = fields;
   return (
     <>
@@ -115,15 +116,17 @@ export function AccountOptionFields(props: {
         placeholder={fields.max_adjustments === null ? 'No limit' : 'Those of the strategy'}
         onChange={(value) => onChange({ max_adjustments: value })}
       />
-      <SelectField
-        label="Margin"
-        path={`${prefix}margin_mode`}
-        help="isolated: the stake of a position. cross: the account"
-        value={fields.margin_mode}
-        placeholder={`${defaults.margin_mode} (default)`}
-        options={marginModes.map((value) => ({ value }))}
-        onChange={(value) => onChange({ margin_mode: value })}
-      />
+      {!isSpot && (
+        <SelectField
+          label="Margin"
+          path={`${prefix}margin_mode`}
+          help="isolated: the stake of a position. cross: the account"
+          value={fields.margin_mode}
+          placeholder={`${defaults.margin_mode} (default)`}
+          options={marginModes.map((value) => ({ value }))}
+          onChange={(value) => onChange({ margin_mode: value })}
+        />
+      )}
       <CheckField
         label="Several trades of a pair at a time"
         path={`${prefix}position_stacking`}

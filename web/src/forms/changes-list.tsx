@@ -1,3 +1,4 @@
+import { ArrowRight } from 'lucide-react';
 import { changesBetween } from './changes.ts';
 
 function shown(value: unknown): string {
@@ -16,7 +17,7 @@ export function ChangesList(props: { readonly from: object; readonly to: object 
             <code>{path}</code>
           </dt>
           <dd>
-            <del>{shown(from)}</del> → <ins>{shown(to)}</ins>
+            <del>{shown(from)}</del> <ArrowRight role="img" aria-label="to" /> <ins>{shown(to)}</ins>
           </dd>
         </div>
       ))}

@@ -142,11 +142,11 @@ export function MarketFields(
         placeholder="futures"
         options={optionsOf(LIMITS.tradingModes)}
         onChange={(mode) =>
-          // Pairs of the other mode are not valid in this one; spot has no leverage.
+          // Pairs of the other mode are not valid in this one; spot has neither leverage nor margin.
           onChange({
             trading_mode: mode,
             pairs: undefined,
-            ...(mode === 'spot' && { leverage: undefined }),
+            ...(mode === 'spot' && { leverage: undefined, margin_mode: undefined }),
           })
         }
       />
@@ -268,6 +268,7 @@ export function AccountFields(
   },
 ) {
   const { prefix, strategy, fields, onChange, openTrades = 'One per pair' } = props;
+  const isSpot = fields.trading_mode === 'spot';
   const number = (
     name: 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage',
     placeholder: string,
@@ -325,7 +326,7 @@ export function AccountFields(
         {...number('slippage', String(defaults.slippage))}
       />
       <SlippageModelFields {...{ prefix, onChange }} model={fields.slippage_model} />
-      {fields.trading_mode !== 'spot' && (
+      {!isSpot && (
         <NumberField
           label="Leverage"
           {...number('leverage', String(strategy?.leverage ?? defaults.leverage))}
@@ -340,7 +341,7 @@ export function AccountFields(
         options={optionsOf(LIMITS.precisions)}
         onChange={(value) => onChange({ precision: value })}
       />
-      <AccountOptionFields {...{ prefix, fields, onChange }} />
+      <AccountOptionFields {...{ prefix, fields, isSpot, onChange }} />
     </div>
   );
 }

@@ -49,7 +49,9 @@ export function NewForm(props: JobStart<Draft>) {
     const { ml_engine, signals, signals_digest, ...others } = account;
     const { model_version, hyperopt_job_id, ...rest } = submission;
     const next = draftFor(strategies.find((each) => each.strategy === name));
-    setDraft({ ...next, config: { ...others, strategy: name }, submission: rest });
+    // A file of signals names its pairs.
+    const market = name === LIMITS.signals.strategy ? { ...others, universe: undefined } : others;
+    setDraft({ ...next, config: { ...market, strategy: name }, submission: rest });
   };
   const isGiven = config.strategy === LIMITS.signals.strategy;
   const isUploading = useIsMutating({ mutationKey: UPLOAD_KEY }) > 0;
@@ -86,22 +88,23 @@ export function NewForm(props: JobStart<Draft>) {
           {...{ strategies, strategy, fields: config, onChange: change }}
         />
       </Panel>
-      {isGiven && (
+      {isGiven ? (
         <Panel title="Signals">
           <SignalsFields value={config.signals} onChange={change} />
         </Panel>
-      )}
-      <Panel title="Pairs chosen over time">
-        <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
-      </Panel>
-      {!isGiven && (
-        <Panel title="Parameters">
-          <ParameterFields
-            parameters={strategy?.parameters ?? {}}
-            values={config.params ?? {}}
-            onChange={(params) => change({ params })}
-          />
-        </Panel>
+      ) : (
+        <>
+          <Panel title="Pairs chosen over time">
+            <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
+          </Panel>
+          <Panel title="Parameters">
+            <ParameterFields
+              parameters={strategy?.parameters ?? {}}
+              values={config.params ?? {}}
+              onChange={(params) => change({ params })}
+            />
+          </Panel>
+        </>
       )}
       <Panel title="Account and costs">
         <AccountFields

@@ -4,14 +4,15 @@ import type { TradeRow } from './trades.ts';
 
 type Orders = NonNullable<TradeRow['orders']>;
 
+const time = (key: 'placed_at' | 'filled_at', title: string): Column<Orders[number]> => ({
+  ...{ key, title, width: 150 },
+  cell: (order) => utcTime(Date.parse(order[key])),
+});
+
 const ORDER_COLUMNS: readonly Column<Orders[number]>[] = [
   { key: 'side', title: 'Order', width: 80, cell: ({ side }) => side },
-  {
-    key: 'filled_at',
-    title: 'Filled (UTC)',
-    width: 150,
-    cell: ({ filled_at }) => utcTime(Date.parse(filled_at)),
-  },
+  time('placed_at', 'Placed (UTC)'),
+  time('filled_at', 'Filled (UTC)'),
   { key: 'price', title: 'Price', width: 110, isNumber: true, cell: (order) => price(order.price) },
   { key: 'amount', title: 'Amount', width: 110, isNumber: true, cell: ({ amount }) => value(amount, 'base') },
   { key: 'fee', title: 'Fee', width: 80, isNumber: true, cell: ({ fee }) => value(fee, 'quote') },

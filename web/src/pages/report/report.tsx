@@ -50,7 +50,7 @@ export function Report(props: {
           </div>
           {data.robustness && (
             <Suspense fallback={<Skeleton rows={14} className="panel" />}>
-              <RobustnessPanel robustness={data.robustness} />
+              <RobustnessPanel robustness={data.robustness} currency={currency} />
             </Suspense>
           )}
           {(data.universe || data.locks || data.informative || data.models) && (

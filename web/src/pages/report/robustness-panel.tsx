@@ -99,7 +99,8 @@ function Section({ title, children }: { readonly title: string; readonly childre
 }
 
 /** Dependence of the result on costs, market, luck and chance. */
-export function RobustnessPanel({ robustness }: { readonly robustness: Robustness }) {
+export function RobustnessPanel(props: { readonly robustness: Robustness; readonly currency: string }) {
+  const { robustness, currency } = props;
   const { findings, benchmarks, regimes, stress, bootstrap, cost_sweep: sweep, capacity } = robustness;
   const known = benchmarks.filter(({ reason }) => reason === null);
   const bootstrapped: readonly Bootstrapped[] = [
@@ -121,7 +122,7 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
       </ul>
       {(sweep || capacity) && (
         <Suspense fallback={<Skeleton rows={6} />}>
-          <RequestedTests {...robustness} />
+          <RequestedTests {...robustness} currency={currency} />
         </Suspense>
       )}
       {known.length > 0 && (
