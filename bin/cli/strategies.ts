@@ -139,7 +139,10 @@ function printStrategy(strategy: Strategy): void {
   if (informative.length > 0) console.log(`Reads also ${informative.join(', ')}`);
   if (strategy.callbacks.length > 0) console.log(`Callbacks: ${strategy.callbacks.join(', ')}`);
   const parameters = Object.entries(strategy.parameters);
-  if (parameters.length === 0) return console.log('Parameters: none');
+  if (parameters.length === 0) {
+    console.log('Parameters: none');
+    return;
+  }
   console.log(
     table(
       ['Parameter', 'Default', 'Range', 'Meaning'],
