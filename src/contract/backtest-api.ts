@@ -119,10 +119,12 @@ export const BacktestConfigRequest = z
     robustness: RobustnessRequest.optional(),
     timeframe_detail: z
       .string()
+      .meta({ enum: [...TIMEFRAMES] })
+      .nullable()
       .optional()
       .meta({
-        description: 'Shorter timeframe that decides the order of events inside a candle. Default: none',
-        enum: [...TIMEFRAMES],
+        description:
+          'Shorter timeframe that decides the order of events inside a candle. null: none, also over a version that has one. Default: null',
       }),
     fill_model: z
       .string()

@@ -11,13 +11,12 @@ export function requestOver(
   config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
   given: BacktestConfigRequest,
 ): BacktestConfigRequest {
-  const { timeframe_detail, ml_engine, ...base } = config;
+  const { ml_engine, ...base } = config;
   const { entry_threshold, ...ml } = ml_engine ?? {};
   const stated = statedDefaults(config);
   return {
     ...withoutReplacedLimit(given.universe && !given.pairs ? { ...base, pairs: undefined } : base, given),
     ...stated,
-    ...(timeframe_detail && { timeframe_detail }),
     ...given,
     order_types: { ...stated.order_types, ...given.order_types },
     ...((base.unfilled_timeout ?? given.unfilled_timeout) && {

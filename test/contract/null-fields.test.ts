@@ -10,6 +10,7 @@ import { operationsOf } from '#contract/operations.ts';
 /** Fields in which null has its own meaning, see their descriptions. */
 const MEANINGFUL = [
   'submitBacktest config.trailing',
+  'submitBacktest config.timeframe_detail',
   'submitBacktest config.available_capital',
   'startHyperopt available_capital',
   'submitBacktest config.ignore_entry_after_candles',

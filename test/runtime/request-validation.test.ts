@@ -132,7 +132,7 @@ describe('body validation against its schema', () => {
   });
 
   it('null in an optional field means absent, unless null has a meaning', async () => {
-    const nulls = { fee: null, pairs: null, timeframe_detail: null, ml_engine: null, minimal_roi: null };
+    const nulls = { fee: null, pairs: null, ml_engine: null, minimal_roi: null };
     const inner = {
       date_range: { start: null, end: '2026-01-01' },
       trailing: { positive: null, offset: 0.1 },

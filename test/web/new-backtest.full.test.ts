@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { seedBacktest } from './support/seed.ts';
+import { seedBacktest, seedVersion } from './support/seed.ts';
 
 const MONTH = { start: '2024-01-01T00:00:00Z', end: '2024-02-01T00:00:00Z' };
 
@@ -127,6 +127,43 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     const { body } = await dashboard.platform.get(`/api/v1/backtests/${page.url().split('/').at(-1)}`);
     expect(body.config).toMatchObject({ trading_mode: 'spot', pairs: ['ETH/USDT'], leverage: 1 });
     expect(await page.locator('.report-facts').textContent()).toContain('spot');
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('none replaces what a version has', async () => {
+    const options = { timeframe_detail: '15m', ignore_entry_after_candles: 2, position_stacking: true };
+    const costs = { slippage_model: { impact: 1 }, robustness: { random_entries: 19 } };
+    const registered = await seedBacktest(dashboard.platform, { date_range: MONTH, ...options, ...costs });
+    const model_version = await seedVersion(dashboard.platform, registered);
+    const run = await seedBacktest(dashboard.platform, { date_range: MONTH }, { model_version });
+    const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${run}`);
+    const additions = page.getByRole('textbox', { name: 'Additions to a position' });
+    await additions.fill('no');
+    await page.getByText('Not a number').waitFor();
+    await additions.fill('None');
+    await page.getByRole('textbox', { name: 'Detail candles that may enter' }).fill('none');
+    await page.getByRole('combobox', { name: 'Trades of a pair at a time' }).selectOption('one');
+    await page.getByRole('textbox', { name: 'Impact coefficient' }).fill('');
+    await page.getByRole('textbox', { name: 'Random placements of the trades' }).fill('');
+    await page.getByRole('combobox', { name: 'Order of events inside a candle' }).selectOption('none');
+    expect(await findings()).toEqual([]);
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    const none = { timeframe_detail: null, ignore_entry_after_candles: null, max_adjustments: null };
+    expect((await sent).postDataJSON().config).toMatchObject(none);
+    await page.waitForURL(/\/backtests\/bt-/);
+    const { config } = await dashboard.platform.until(page.url().split('/').at(-1)!, 'completed');
+    expect(config.timeframe_detail).toBe(null);
+    for (const name of [...Object.keys(options).slice(1), ...Object.keys(costs)])
+      expect(config).not.toHaveProperty(name);
+    // Repeated, it does not get those of the version again.
+    await page.goto(`${dashboard.url}/backtests/new?from=${page.url().split('/').at(-1)}`);
+    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.waitForURL(/\/backtests\/bt-/);
+    const again = await dashboard.platform.until(page.url().split('/').at(-1)!, 'completed');
+    expect(again.config).toEqual(config);
     expect(await problems()).toEqual([]);
     await close();
   });

@@ -1,7 +1,7 @@
 import LIMITS from 'virtual:limits';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { CheckField, SelectField } from './choices.tsx';
-import { NumberField } from './inputs.tsx';
+import { NumberField, NumberOrNoneField } from './inputs.tsx';
 
 export type AccountOption = keyof typeof import('#contract/account.ts').ACCOUNT_OPTIONS;
 type Options = Pick<BacktestConfigRequest, AccountOption>;
@@ -21,6 +21,7 @@ export function AccountOptionFields(props: {
 }) {
   const { prefix, fields, isSpot, onChange } = props;
   const { available_capital: capital, order_types: types, unfilled_timeout: timeout } = fields;
+  const { position_stacking: stacking } = fields;
   return (
     <>
       {capital == null && (
@@ -55,7 +56,8 @@ export function AccountOptionFields(props: {
         value={fields.amend_last_stake_amount ?? false}
         onChange={(isOn) =>
           onChange({
-            amend_last_stake_amount: isOn || undefined,
+            // Left out, it would be that of a registered version.
+            amend_last_stake_amount: isOn,
             ...(!isOn && { last_stake_amount_min_ratio: undefined }),
           })
         }
@@ -94,26 +96,26 @@ export function AccountOptionFields(props: {
           onChange={(value) => onChange({ unfilled_timeout: withSide(timeout, side, value) })}
         />
       ))}
-      <NumberField
+      <NumberOrNoneField
         label="Detail candles that may enter"
         path={`${prefix}ignore_entry_after_candles`}
-        help="An entry signal acts in the first of them only. It needs an order of events inside a candle"
+        help="An entry signal acts in the first of them only; none: in all. It needs an order of events inside a candle"
         {...{
           min: limits.ignore_entry_after_candles.min,
           max: limits.ignore_entry_after_candles.max,
           isInteger: true,
         }}
-        value={fields.ignore_entry_after_candles ?? undefined}
-        placeholder={fields.ignore_entry_after_candles === null ? 'All' : 'Those of the strategy'}
+        value={fields.ignore_entry_after_candles}
+        placeholder="Those of the strategy"
         onChange={(value) => onChange({ ignore_entry_after_candles: value })}
       />
-      <NumberField
+      <NumberOrNoneField
         label="Additions to a position"
         path={`${prefix}max_adjustments`}
-        help="Of strategies that adjust their positions. 0: none"
+        help="Of strategies that adjust their positions. 0: no addition, none: no limit"
         {...{ min: limits.max_adjustments.min, max: limits.max_adjustments.max, isInteger: true }}
-        value={fields.max_adjustments ?? undefined}
-        placeholder={fields.max_adjustments === null ? 'No limit' : 'Those of the strategy'}
+        value={fields.max_adjustments}
+        placeholder="Those of the strategy"
         onChange={(value) => onChange({ max_adjustments: value })}
       />
       {!isSpot && (
@@ -127,11 +129,13 @@ export function AccountOptionFields(props: {
           onChange={(value) => onChange({ margin_mode: value })}
         />
       )}
-      <CheckField
-        label="Several trades of a pair at a time"
+      <SelectField
+        label="Trades of a pair at a time"
         path={`${prefix}position_stacking`}
-        value={fields.position_stacking ?? false}
-        onChange={(isOn) => onChange({ position_stacking: isOn || undefined })}
+        value={stacking === undefined ? undefined : stacking ? 'several' : 'one'}
+        placeholder="one (default)"
+        options={[{ value: 'one' }, { value: 'several' }]}
+        onChange={(value) => onChange({ position_stacking: value && value === 'several' })}
       />
     </>
   );

@@ -28,10 +28,15 @@ export function TextField(
   );
 }
 
+/** Word that is typed for null. */
+const NONE = 'none';
+
 interface NumberInputProps extends NumberBounds {
   readonly control: ControlProps;
-  readonly value: number | undefined;
-  readonly onChange: (value: number | undefined) => void;
+  readonly value: number | null | undefined;
+  readonly onChange: (value: number | null | undefined) => void;
+  /** True: the field takes null. */
+  readonly takesNone?: boolean | undefined;
   readonly placeholder?: string | undefined;
   readonly label?: string;
   /** What is wrong with a valid number, or with none. */
@@ -43,6 +48,7 @@ function NumberInput({
   control,
   value,
   onChange,
+  takesNone,
   placeholder,
   label,
   problem,
@@ -50,9 +56,12 @@ function NumberInput({
   max,
   isInteger,
 }: NumberInputProps) {
-  const [text, setText] = useState(value === undefined ? '' : String(value));
-  const shown = Object.is(parseNumber(text), value) ? text : value === undefined ? '' : String(value);
-  const error = numberError(shown, { min, max, isInteger }) ?? problem;
+  const parse = (typed: string) =>
+    takesNone && typed.trim().toLowerCase() === NONE ? null : parseNumber(typed);
+  const formatted = value === null ? NONE : String(value ?? '');
+  const [text, setText] = useState(formatted);
+  const shown = Object.is(parse(text), value) ? text : formatted;
+  const error = (value === null ? undefined : numberError(shown, { min, max, isInteger })) ?? problem;
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.setCustomValidity(error ?? ''), [error]);
   return (
@@ -62,36 +71,46 @@ function NumberInput({
       {...(error ? { 'aria-invalid': true } : {})}
       {...(label ? { 'aria-label': label } : {})}
       type="text"
-      inputMode={isInteger && (min ?? -1) >= 0 ? 'numeric' : 'decimal'}
+      inputMode={takesNone ? 'text' : isInteger && (min ?? -1) >= 0 ? 'numeric' : 'decimal'}
       autoComplete="off"
       className="num"
       value={shown}
       placeholder={placeholder}
       onChange={({ target }) => {
         setText(target.value);
-        onChange(parseNumber(target.value));
+        onChange(parse(target.value));
       }}
     />
   );
 }
 
+interface NumberFieldProps<T> extends FieldProps, NumberBounds {
+  readonly value: T | undefined;
+  readonly onChange: (value: T | undefined) => void;
+  readonly placeholder?: string | undefined;
+  /** What is wrong with the value beside its bounds: the form is not sent. */
+  readonly problem?: string | undefined;
+}
+
 /** A number; empty means the default, which `placeholder` shows. */
-export function NumberField(
-  props: FieldProps &
-    NumberBounds & {
-      readonly value: number | undefined;
-      readonly onChange: (value: number | undefined) => void;
-      readonly placeholder?: string | undefined;
-      /** What is wrong with the value beside its bounds: the form is not sent. */
-      readonly problem?: string | undefined;
-    },
-) {
-  const { value, onChange, min, max, isInteger, placeholder, problem } = props;
-  const error = numberError(value === undefined ? '' : String(value), { min, max, isInteger }) ?? problem;
+export function NumberField({ onChange, ...props }: NumberFieldProps<number>) {
+  return <AnyNumberField {...props} onChange={(value) => onChange(value ?? undefined)} />;
+}
+
+/** A number, or the word none for null; empty means the default. */
+export function NumberOrNoneField(props: NumberFieldProps<number | null>) {
+  return <AnyNumberField {...props} takesNone />;
+}
+
+function AnyNumberField(props: NumberFieldProps<number | null> & Pick<NumberInputProps, 'takesNone'>) {
+  const { value, onChange, takesNone, min, max, isInteger, placeholder, problem } = props;
+  const error = numberError(String(value ?? ''), { min, max, isInteger }) ?? problem;
   return (
     <Field {...props} error={error}>
       {(control) => (
-        <NumberInput {...{ control, value, onChange, min, max, isInteger, placeholder, problem }} />
+        <NumberInput
+          {...{ control, value, onChange, takesNone, min, max, isInteger, placeholder, problem }}
+        />
       )}
     </Field>
   );
@@ -123,7 +142,7 @@ export function RangeField(
               control={{ ...control, id: `${id}-${end}`, name: `${name}.${end}` }}
               label={`${label}, ${end === 'min' ? 'from' : 'to'}`}
               value={value[end]}
-              onChange={(number) => onChange({ ...value, [end]: number })}
+              onChange={(number) => onChange({ ...value, [end]: number ?? undefined })}
               placeholder={text(bound)}
               {...{ min, max, isInteger }}
             />

@@ -16,13 +16,12 @@ const ESTIMATOR_LABELS: Readonly<Record<SpreadEstimator, string>> = {
 export function SlippageModelFields(props: {
   readonly prefix: '' | 'config.';
   readonly model: Model | undefined;
-  readonly onChange: (fields: { readonly slippage_model: Model | undefined }) => void;
+  readonly onChange: (fields: { readonly slippage_model: Model }) => void;
 }) {
   const { prefix, model = {} } = props;
   const change = (fields: Partial<Model>) => {
-    const next: Model = { ...model, ...fields };
-    const isEmpty = Object.values(next).every((value) => value === undefined);
-    props.onChange({ slippage_model: isEmpty ? undefined : next });
+    // An empty model replaces that of a registered version.
+    props.onChange({ slippage_model: { ...model, ...fields } });
   };
   const number = (name: 'spread_days' | 'impact' | 'participation', placeholder: string) => ({
     path: `${prefix}slippage_model.${name}`,

@@ -271,7 +271,7 @@ class BacktestConfig(TypedDict):
     robustness: NotRequired[BacktestConfigRobustness | None]
     """Further tests of robustness. Default: none"""
     timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
-    """Shorter timeframe that decides the order of events inside a candle. Default: none"""
+    """Shorter timeframe that decides the order of events inside a candle. null: none, also over a version that has one. Default: null"""
     fill_model: NotRequired[Literal["freqtrade", "conservative"] | None]
     """`conservative`: a gap beyond the stop fills at the open, the stop fills before the target, and the order inside a candle is never favorable. Default: "freqtrade\""""
     seed: NotRequired[int | None]

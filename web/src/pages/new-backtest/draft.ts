@@ -39,7 +39,7 @@ export function draftFor(strategy: Strategy | undefined): Draft {
 
 /** The draft that runs the job again. */
 export function draftOf(job: Job): Draft {
-  const { minimal_roi, timeframe_detail, ml_engine, universe, ...config } = job.config;
+  const { minimal_roi, ml_engine, universe, ...config } = job.config;
   const { entry_threshold, ...ml } = ml_engine ?? {};
   return {
     config: {
@@ -47,7 +47,6 @@ export function draftOf(job: Job): Draft {
       ...(universe && repeatedUniverse(universe)),
       // A run without protections, or with limit orders, must not get those of the strategy.
       ...statedByRepeat(job),
-      ...(timeframe_detail === null ? {} : { timeframe_detail }),
       ...(ml_engine
         ? { ml_engine: { ...ml, ...(entry_threshold === null ? {} : { entry_threshold }) } }
         : {}),

@@ -63,10 +63,10 @@ export function ExitFields(props: {
           label="Order of events inside a candle"
           path="config.timeframe_detail"
           help="A shorter timeframe decides it; its candles must be stored or are collected"
-          value={config.timeframe_detail}
-          placeholder="By rule"
-          options={LIMITS.timeframes.map((value) => ({ value }))}
-          onChange={(value) => onChange({ timeframe_detail: value })}
+          value={config.timeframe_detail === null ? 'none' : config.timeframe_detail}
+          placeholder="By rule (default)"
+          options={[{ value: 'none', label: 'By rule' }, ...LIMITS.timeframes.map((value) => ({ value }))]}
+          onChange={(value) => onChange({ timeframe_detail: value === 'none' ? null : value })}
         />
         <SelectField
           label="Fill model"

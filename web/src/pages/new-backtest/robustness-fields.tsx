@@ -8,13 +8,12 @@ type Tests = NonNullable<Config['robustness']>;
 /** Further tests of the result, which take longer than the run. */
 export function RobustnessFields(props: {
   readonly value: Tests | undefined;
-  readonly onChange: (value: Tests | undefined) => void;
+  readonly onChange: (value: Tests) => void;
 }) {
   const { value = {} } = props;
   const change = (fields: Partial<Tests>) => {
-    const next: Tests = { ...value, ...fields };
-    const isEmpty = Object.values(next).every((each) => each === undefined);
-    props.onChange(isEmpty ? undefined : next);
+    // Without any test it replaces those of a registered version.
+    props.onChange({ ...value, ...fields });
   };
   const samples = (name: 'random_entries' | 'permutations') => ({
     ...{ path: `config.robustness.${name}`, placeholder: 'No test', isInteger: true },
