@@ -94,7 +94,8 @@ export function addRunOptions(command: Command): Command {
         '--timeframe-detail <timeframe>',
         'shorter timeframe that decides the order of events inside a candle (default: none)',
       ).choices(TIMEFRAMES),
-    );
+    )
+    .option('--no-timeframe-detail', 'decide that order by rule');
   const filled = addAccountOptions(ranged).addOption(
     new Option(
       '--fill-model <model>',
@@ -173,7 +174,8 @@ export interface RunOptions extends AccountOptions {
   readonly start?: string;
   readonly end?: string;
   readonly universe?: Readonly<Record<string, unknown>>;
-  readonly timeframeDetail?: string;
+  /** False with --no-timeframe-detail. */
+  readonly timeframeDetail?: string | false;
   readonly stake?: number | 'unlimited';
   readonly wallet?: number;
   readonly maxOpenTrades?: number;
@@ -224,7 +226,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       timeframe: options.timeframe,
       date_range: merged('date_range', given({ start: options.start, end: options.end })),
       universe: universeWith(config.universe, options),
-      timeframe_detail: options.timeframeDetail,
+      timeframe_detail: options.timeframeDetail === false ? null : options.timeframeDetail,
       stake_amount: options.stake,
       dry_run_wallet: options.wallet,
       max_open_trades: options.maxOpenTrades,
