@@ -10,6 +10,7 @@ import { ReportModels } from './report-models.ts';
 import { ReportRobustness } from './report-robustness.ts';
 import { ReportUniverse } from './report-universe.ts';
 import { SlippageModel } from './slippage-model.ts';
+import { EXIT_RULES } from './strategy.ts';
 
 /** The report of a completed backtest and its trades, as the task stores them. */
 
@@ -109,10 +110,7 @@ const ReportSettings = ResolvedBacktestConfig.extend({
   last_candle: timestamp.meta({ format: 'date-time', description: 'Open time of the last candle' }),
   startup_candles: z.int().meta({ description: 'Startup candles before the start' }),
   can_short: z.boolean(),
-  use_exit_signal: z.boolean(),
-  exit_profit_only: z.boolean(),
-  exit_profit_offset: z.number(),
-  ignore_roi_if_entry_signal: z.boolean(),
+  ...EXIT_RULES,
   unfilled_timeout_minutes: z
     .number()
     .meta({ description: 'Of entries; of exits too where `unfilled_timeout` is absent' }),

@@ -24,6 +24,14 @@ const StrategyParameter = z
   ])
   .meta({ id: 'StrategyParameter' });
 
+/** Exit rules of a strategy, which the report of a run states as well. */
+export const EXIT_RULES = {
+  use_exit_signal: z.boolean(),
+  exit_profit_only: z.boolean(),
+  exit_profit_offset: z.number(),
+  ignore_roi_if_entry_signal: z.boolean(),
+};
+
 export const StrategyConfiguration = z
   .object({
     strategy: z.string().meta({ description: 'The name that `config.strategy` of a backtest takes' }),
@@ -56,10 +64,7 @@ export const StrategyConfiguration = z
       })
       .nullable(),
     protections: z.array(Protection),
-    use_exit_signal: z.boolean(),
-    exit_profit_only: z.boolean(),
-    exit_profit_offset: z.number(),
-    ignore_roi_if_entry_signal: z.boolean(),
+    ...EXIT_RULES,
     order_types: z.object({ entry: z.enum(ORDER_TYPES), exit: z.enum(ORDER_TYPES) }),
     unfilled_timeout: z
       .object({ entry: z.number(), exit: z.number() })
