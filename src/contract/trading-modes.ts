@@ -23,3 +23,9 @@ export const SYMBOLS = {
 } as const satisfies Readonly<Record<TradingMode, object>>;
 /** Symbol of any trading mode. */
 export const SYMBOL = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}(:[A-Z0-9]{1,20})?$/;
+
+/** True for a perpetual that is settled in its base currency, such as `BTC/USD:BTC`: an inverse contract. */
+export function isInverse(symbol: string): boolean {
+  const [base, quote, settle] = symbol.split(/[/:]/);
+  return settle === base && settle !== quote;
+}

@@ -56,6 +56,23 @@ describe('incomplete data', () => {
     expect(run({ ...input, pairs }).report.warnings[0]).toMatch(/ends with the candle at .* before the end/);
   });
 
+  it('backtest warns that an inverse contract is simulated as a linear one', () => {
+    const input = sampleInput();
+    const [btc, eth] = input.pairs;
+    const pairs = ['BTC/USD:BTC', 'ETH/BTC:BTC'];
+    const { report } = run({
+      ...input,
+      config: { ...input.config, pairs },
+      pairs: [
+        { ...btc!, pair: 'BTC/USD:BTC' },
+        { ...eth!, pair: 'ETH/BTC:BTC' },
+      ],
+    });
+    expect(report.warnings.filter((warning) => warning.includes('inverse'))).toEqual([
+      'BTC/USD:BTC is an inverse contract, settled in BTC. It is simulated as a linear one: stake, fees, profits and liquidation are in USD.',
+    ]);
+  });
+
   it('pair without candles is left out with a warning', () => {
     const input = sampleInput();
     const [btc, eth] = input.pairs;

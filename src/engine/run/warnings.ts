@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ReportPairData } from '#contract/report.ts';
+import { isInverse } from '#contract/trading-modes.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
 import type { WindowFit } from '../walk-forward/fit-window.ts';
@@ -18,6 +19,12 @@ export function dataWarnings(
 ): string[] {
   const { pair } = summary;
   const warnings: string[] = [];
+  if (isInverse(pair)) {
+    const [base, quote] = pair.split(/[/:]/);
+    warnings.push(
+      `${pair} is an inverse contract, settled in ${base}. It is simulated as a linear one: stake, fees, profits and liquidation are in ${quote}.`,
+    );
+  }
   if (Date.parse(summary.first) > start) {
     warnings.push(
       `${pair} is traded from ${summary.first}: its data does not cover the ${summary.startup_candles} startup candles before ${iso(start)}.`,
