@@ -40,8 +40,12 @@ describe('symbolOfName', () => {
   test.each<[string, Market, string]>([
     ['BTCUSDT', {}, 'the file does not say whether BTCUSDT is spot or futures'],
     ['BTC-USDT', {}, 'the file does not say whether BTC-USDT is spot or futures'],
-    ['BTC-USD-SWAP', FUTURES, '--symbols BTC-USD-SWAP=BTC/USD:USD'],
-    ['BTCUSD', FUTURES, 'does not state the settlement currency'],
+    [
+      'BTC-USD-SWAP',
+      FUTURES,
+      'BTC-USD-SWAP=BTC/USD:BTC if it is BTC (inverse), BTC-USD-SWAP=BTC/USD:USD if it is USD',
+    ],
+    ['BTCUSD', FUTURES, 'BTCUSD=BTC/USD:BTC if it is BTC (inverse), BTCUSD=BTC/USD:USD if it is USD'],
     ['ESH5', SPOT, 'ESH5 ends with no known quote asset. Name the symbol: --symbols ESH5=BASE/QUOTE'],
     ['BTC-USDT-250328', FUTURES, 'a future with a delivery date'],
     ['BTC-28MAR25', FUTURES, 'a future with a delivery date'],

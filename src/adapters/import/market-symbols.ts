@@ -159,8 +159,9 @@ function ofMode(baseCode: string, quoteCode: string, mode: TradingMode, name: st
   const [base, quote] = [commonCode(baseCode), commonCode(quoteCode)];
   if (mode === 'spot') return valid(`${base}/${quote}`, name);
   if (LINEAR.includes(quote)) return valid(`${base}/${quote}:${quote}`, name);
+  const pair = `${base}/${quote}`;
   return {
-    reason: `${name} does not state the settlement currency. Name the symbol: --symbols ${name}=${base}/${quote}:${quote}`,
+    reason: `${name} does not state the settlement currency. Name the symbol: --symbols ${name}=${pair}:${base} if it is ${base} (inverse), ${name}=${pair}:${quote} if it is ${quote}`,
   };
 }
 
