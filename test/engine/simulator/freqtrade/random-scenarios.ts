@@ -256,7 +256,11 @@ function trailingOf(draw: Draw) {
 
 function protectionsOf(draw: Draw): Protection[] {
   const stop = () =>
-    draw.of({ stop_duration_candles: draw.integer(1, 6) }, { stop_duration: draw.of(30, 90, 240) });
+    draw.of<Partial<Protection>>(
+      { stop_duration_candles: draw.integer(1, 6) },
+      { stop_duration: draw.of(30, 90, 240) },
+      { unlock_at: draw.of('00:00', '13:30', '23:59') },
+    );
   const lookback = () =>
     draw.of({ lookback_period_candles: draw.integer(2, 40) }, { lookback_period: draw.of(60, 600, 1440) });
   const all: Protection[] = [
