@@ -64,7 +64,7 @@ export function parseTradeList(text: string, options: ListOptions): ListedTrade[
     const row = rowOf(cells, positions, options);
     if (!row) {
       throw new UsageError(
-        `Row ${index + 1} is no order of a list of trades: ${cells.slice(0, 5).join(',')}`,
+        `Row ${index + 1} is no order of a list of trades: ${cells.slice(0, 5).join(',')}. An order has the type Entry or Exit, long or short, a time such as 2026-01-05 13:00, and a price such as 1,098.5`,
       );
     }
     const { kind, number, side, fill, profit } = row;
@@ -126,14 +126,18 @@ function columnsOf(head: readonly string[]): Record<Column, number> {
   return Object.fromEntries(found);
 }
 
-/** A number as TradingView writes it: `1,098.5`, and a minus sign that may be the typographic one. */
+/** Commas are between thousands only: `98,5` and `1.098,5` of other languages would be other numbers. */
+const NUMBER = /^[+-]?(\d+|\d{1,3}(,\d{3})+)?(\.\d*)?$/;
+
+/** A number as TradingView writes it: `1,098.5`, and a minus sign that may be the typographic one. NaN for another text. */
 function numberOf(text: string): number {
-  return text === '' ? Number.NaN : Number(text.replaceAll(/[,\s%]/g, '').replace('\u2212', '-'));
+  const digits = text.replaceAll(/[\s%]/g, '').replace('\u2212', '-');
+  return /\d/.test(digits) && NUMBER.test(digits) ? Number(digits.replaceAll(',', '')) : Number.NaN;
 }
 
-/** Open time of the candle that contains the time of an order. */
+/** Open time of the candle that contains the time of an order. NaN for another form, such as `05:00 PM` or an offset. */
 function timeOf(text: string, { stepMs, offsetMs }: ListOptions): number {
-  const [, day, clock = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?/.exec(text) ?? [];
+  const [, day, clock = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?$/.exec(text) ?? [];
   const time = Date.parse(`${day}T${clock}Z`) - offsetMs;
   return Math.floor(time / stepMs) * stepMs;
 }

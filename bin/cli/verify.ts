@@ -47,8 +47,8 @@ async function verifyTradingView(session: Session, file: string, options: Verify
     stepMs,
     offsetMs: offsetOf(options.utcOffset),
   });
-  // No run enters at its last candle: a trade that is still open needs another one.
-  const ends = listed.map(({ entry, exit }) => (exit ? exit.time : entry.time + stepMs) + stepMs);
+  // No run enters at its last candle: a trade that is still open, or ends in the candle of its entry, needs another one.
+  const ends = listed.map(({ entry, exit }) => Math.max(exit?.time ?? 0, entry.time + stepMs) + stepMs);
   if (ends.length === 0) throw new UsageError(`${file} has no trades`);
   const csv = Buffer.from(signalsOf(listed, pair, stepMs));
   const { signals_id } = await upload(session.client, { name: `${basename(file)}.signals.csv`, bytes: csv });
@@ -88,7 +88,7 @@ function differenceText(all: readonly TradeDifference[], jobId: string): string[
   const largest = found.toSorted((a, b) => costOf(b) - costOf(a)).slice(0, SHOWN);
   const missing = all.filter(({ run }) => !run).slice(0, SHOWN);
   return [
-    `${counted(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} were closed in the same candle`,
+    `${counted(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} ${exits === 1 ? 'was' : 'were'} closed in the same candle`,
     `Entries: ${spread(found.map(({ entryBp }) => entryBp))}`,
     `Exits: ${spread(found.map(({ exitBp }) => exitBp))}`,
     ...(known.length > 0

@@ -91,6 +91,17 @@ it('list of trades of TradingView is run, and its differences are printed', asyn
   );
   expect(open.out).toContain('2 trades in the list, 2 of them in the run; 2 were closed in the same candle');
   expect(wrong.err).toContain('--pairs with one pair');
+  // The exit of a candle excludes its entry: the run has no trade, and the list is compared.
+  writeFileSync(
+    reversed,
+    LIST!.replaceAll(/^1,.*\n|2026-01-08 01:00/gm, (found) =>
+      found.startsWith('1') ? '' : '2026-01-07 01:00',
+    ),
+  );
+  const short = await touchstone(...args.with(args.indexOf(file), reversed));
+  expect([short.code, short.err]).toEqual([0, '']);
+  expect(short.out).toContain('1 trade in the list, 0 of them in the run; 0 were closed in the same candle');
+  expect(short.out).toContain('Not in the run: 2.');
 });
 
 it('a list of trades is read as TradingView writes it, and refused where it is none', () => {
@@ -111,4 +122,18 @@ it('a list of trades is read as TradingView writes it, and refused where it is n
   expect(() => read(entry, entry)).toThrow('Row 2 is another entry of trade 1');
   expect(() => read(entry, '1,Exit Long,2026-01-05 03:00,Close,1,')).toThrow('Trade 1 ends before it begins');
   expect(() => read(entry, '1,Exit Long,,Close,,')).toThrow('Row 2 is no order of a list of trades');
+  // Read as 985, 1.0985, 04:00 and 04:00 of the chart's zone, they would be other orders.
+  for (const [time, price] of [
+    ['2026-01-05 04:00', '"98,5"'],
+    ['2026-01-05 04:00', '"1.098,5"'],
+    ['2026-01-05 04:00 PM', '100'],
+    ['2026-01-05T04:00:00+02:00', '100'],
+  ]) {
+    expect(() => read(`1,Entry Long,${time},Long,${price},`), `${time} ${price}`).toThrow(
+      'a time such as 2026-01-05 13:00, and a price such as 1,098.5',
+    );
+  }
+  expect(read('1,Entry Long,2026-01-05 04:00:00,Long,"12,345,678",+.5 %')).toMatchObject([
+    { entry: { price: 12_345_678 }, profitPct: 0.5 },
+  ]);
 });
