@@ -1,3 +1,4 @@
+import { counted } from '#contract/grouped.ts';
 import type { ReportRobustness } from '#contract/report-robustness.ts';
 import { unknownRobustness } from '#contract/unknown-robustness.ts';
 import { lineWidth, moneyDigits, number, percent, table, wrap } from './output.ts';
@@ -69,7 +70,7 @@ function sweepTable({ cells }: NonNullable<ReportRobustness['cost_sweep']>): str
   const delays = [...new Set(cells.map(({ delay }) => delay))];
   const costs = [...new Set(cells.map(({ cost }) => cost))];
   return table(
-    ['Cost a side', ...delays.map((delay) => `${delay} candles later`)],
+    ['Cost a side', ...delays.map((delay) => `${counted(delay, 'candle')} later`)],
     costs.map((cost) => [
       `${number(cost * 10_000, 0)} bp`,
       ...delays.map((delay) =>

@@ -1,4 +1,16 @@
-import { Table as ArrowTable, Decimal, makeVector, tableToIPC, Utf8, vectorFromArray } from 'apache-arrow';
+import {
+  Table as ArrowTable,
+  Binary,
+  Decimal,
+  Field,
+  List,
+  makeVector,
+  TimeMillisecond,
+  tableToIPC,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from 'apache-arrow';
 import { Table, writeParquet } from 'parquet-wasm';
 import { expect, it } from 'vitest';
 import { parseSignals } from '#adapters/signals/read-signals.ts';
@@ -70,4 +82,42 @@ it('decimals of DuckDB keep their point, and a column of NaN has no tags', () =>
   );
   expect([timestamp[0], signals.enterLong, stakeRatio]).toEqual([MS, Uint8Array.of(1), Float64Array.of(0.5)]);
   expect([signals.enterTag, signals.tags]).toEqual([Uint8Array.of(0), undefined]);
+});
+
+const parquetOf = (columns: Record<string, Vector>) =>
+  writeParquet(
+    Table.fromIPCStream(
+      tableToIPC(
+        new ArrowTable({
+          timestamp: makeVector(BigInt64Array.of(BigInt(MS))),
+          pair: vectorFromArray([PAIR], new Utf8()),
+          enter_long: makeVector(Int8Array.of(1)),
+          ...columns,
+        }),
+        'stream',
+      ),
+    ),
+  );
+
+it('decimals of 256 bits have their values, of both signs', () => {
+  const decimal = (value: bigint) =>
+    makeVector({
+      type: new Decimal(3, 50, 256),
+      data: Uint32Array.from({ length: 8 }, (_, at) => Number(BigInt.asUintN(32, value >> BigInt(32 * at)))),
+      length: 1,
+    });
+  expect(parse(parquetOf({ stake_ratio: decimal(2_500n) })).stakeRatio).toEqual(Float64Array.of(2.5));
+  expect(() => parse(parquetOf({ stake_ratio: decimal(-2_500n) }))).toThrow('the stake_ratio "-2.5"');
+});
+
+it('columns of types that are neither text, number, flag nor time are refused by name', () => {
+  for (const [name, column] of [
+    ['timestamp', makeVector({ type: new TimeMillisecond(), data: Int32Array.of(10_800_000), length: 1 })],
+    ['pair', vectorFromArray([Buffer.from(PAIR)], new Binary())],
+    ['enter_tag', vectorFromArray([['dip']], new List(new Field('item', new Utf8(), true)))],
+  ] as const) {
+    expect(() => parse(parquetOf({ [name]: column })), name).toThrow(
+      new RegExp(`has values of type .+ in ${name}: store it as text, number, boolean or timestamp`),
+    );
+  }
 });

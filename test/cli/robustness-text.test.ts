@@ -6,10 +6,17 @@ import { START, walk } from '../engine/run/candles.ts';
 
 const FOUR_HOURS = 4 * 3_600_000;
 
-function textOf(days: number): string {
+function textOf(days: number, robustness?: (typeof CONFIG)['robustness']): string {
   const date_range = { ...CONFIG.date_range, end: new Date(START + days * 86_400_000).toISOString() };
   const input = sampleInput({
-    config: { ...CONFIG, timeframe: '4h', date_range, leverage: 1, trailing: null },
+    config: {
+      ...CONFIG,
+      timeframe: '4h',
+      date_range,
+      leverage: 1,
+      trailing: null,
+      ...(robustness && { robustness }),
+    },
     pairs: CONFIG.pairs.map((pair, i) => ({
       pair,
       candles: walk(days * 6 + 20, FOUR_HOURS, i + 1, START - 20 * FOUR_HOURS),
@@ -43,5 +50,11 @@ describe('robustness in a terminal', () => {
     );
     expect(line).toContain('Not known: regimes. The run has 30 days; a regime needs 91 before it.');
     expect(text).not.toContain('Against holding');
+  });
+
+  it('one day, and one candle of delay, are in the singular', () => {
+    const text = textOf(1, { cost_sweep: true });
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('The run has 1 day; a regime needs 91 before it.');
+    expect(text).toMatch(/0 candles later │ 1 candle later │ 2 candles later/);
   });
 });

@@ -199,6 +199,12 @@ describe('backtest without trades', () => {
       /stake of 995 exceeds the tradable balance of 990/,
     ],
     [
+      'a stake above the tradable share of the wallet',
+      {},
+      { stake_amount: 995, tradable_balance_ratio: 0.57 },
+      /tradable balance of 570 \(57 % of the wallet\)/,
+    ],
+    [
       'colliding signals',
       {
         signals: ({ close }) => ({

@@ -119,6 +119,11 @@ describe('backtest', () => {
     const plainText = plain.report.biases.map((bias) => bias.text).join();
     expect(plainText).toContain('Slippage and spread are 0');
     expect(plainText).not.toContain('Trailing stop');
+    // 0.07 * 100 is 7.000000000000001.
+    const capped = run(
+      sampleInput({ config: { ...CONFIG, slippage_model: { participation: 0.07 } } }),
+    ).report;
+    expect(capped.biases.map((bias) => bias.text).join()).toContain('fills at most 7 % of the volume');
   });
 });
 

@@ -1,6 +1,6 @@
 import '../parquet/tiering.ts';
 
-import { DataType, RecordBatchReader, type Vector } from 'apache-arrow';
+import { DataType, type Field, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
 import { BadSignalsError, type Cell, SignalTableBuilder } from './table-builder.ts';
 
@@ -14,6 +14,7 @@ export function parseSignalsParquet(bytes: Uint8Array): SignalTableBuilder {
   const schema = RecordBatchReader.from(readSchema(bytes).intoIPCStream()).open().schema;
   const names = schema.fields.map(({ name }) => name).filter((name) => !INDEX.test(name));
   const builder = new SignalTableBuilder(names);
+  for (const field of schema.fields) if (names.includes(field.name)) checkType(field);
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
     const table = readParquet(bytes, { columns: names, offset, limit: ROWS_AT_ONCE });
     for (const batch of RecordBatchReader.from(table.intoIPCStream())) {
@@ -31,8 +32,29 @@ function readerOf(column: Vector): (row: number) => Cell {
   const { type } = column;
   if (!DataType.isDecimal(type)) return (row) => column.get(row) as Cell;
   return (row) => {
-    const digits: unknown = column.get(row);
+    const words = column.get(row) as Uint32Array | null;
     // As text: a decimal beyond 2^53 is not converted to a number.
-    return digits === null ? null : Number(`${digits}e-${type.scale}`);
+    return words === null ? null : Number(`${integerOf(words)}e-${type.scale}`);
   };
+}
+
+/** Two's complement of 32-bit words, the lowest first. Arrow writes decimals of 256 bits as 0. */
+function integerOf(words: Uint32Array): bigint {
+  const bits = words.reduceRight((higher, word) => (higher << 32n) | BigInt(word), 0n);
+  return BigInt.asIntN(32 * words.length, bits);
+}
+
+/** Arrow has values for every type, such as the microseconds of a time of day, that would be read as others. */
+const READABLE = [
+  ...[DataType.isBool, DataType.isInt, DataType.isFloat, DataType.isDecimal, DataType.isNull],
+  ...[DataType.isUtf8, DataType.isLargeUtf8, DataType.isUtf8View, DataType.isTimestamp, DataType.isDate],
+];
+
+/** @throws BadSignalsError for a column without text, numbers, flags or times */
+function checkType({ name, type }: Field): void {
+  const values = DataType.isDictionary(type) ? type.dictionary : type;
+  if (READABLE.some((is) => is(values))) return;
+  throw new BadSignalsError(
+    `has values of type ${values} in ${name}: store it as text, number, boolean or timestamp`,
+  );
 }

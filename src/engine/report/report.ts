@@ -34,7 +34,7 @@ import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../
 import type { StrategyDefinition } from '../strategy.ts';
 import { universeBiases } from '../universe/biases.ts';
 import { reportLocks } from './locks.ts';
-import { roundNumbers } from './round.ts';
+import { roundNumber, roundNumbers } from './round.ts';
 import { buildSlippage, slippageBiases } from './slippage.ts';
 import { buildCosts, buildDrawdowns, buildPeriods, buildTables } from './tables.ts';
 
@@ -204,8 +204,9 @@ function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
   const capital = config.available_capital;
   const tradable = capital ?? config.dry_run_wallet * ratio;
   if (config.stake_amount !== 'unlimited' && config.stake_amount > tradable) {
-    const source = capital === undefined ? `${ratio * 100} % of the wallet` : 'available_capital';
-    return `No trades: the stake of ${config.stake_amount} exceeds the tradable balance of ${tradable} (${source}).`;
+    const source =
+      capital === undefined ? `${roundNumber(ratio * 100)} % of the wallet` : 'available_capital';
+    return `No trades: the stake of ${config.stake_amount} exceeds the tradable balance of ${roundNumber(tradable)} (${source}).`;
   }
   return `No trades: none of ${signals} entry signals led to a trade. Possible causes: colliding signals, the last candle, rejected or unfilled entries, a stake below the minimum.`;
 }

@@ -6,6 +6,7 @@ import type { PairFills, PairInput } from '../simulator/types.ts';
 import type { DailyCosts } from '../slippage/daily-costs.ts';
 import { finite, mean } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
+import { roundNumber } from './round.ts';
 
 /** Share of a candle's volume above which a fill is large. */
 const LARGE = 0.01;
@@ -106,7 +107,7 @@ export function slippageBiases({ spread, spread_days, impact, participation }: S
         }
       : {
           effect: 'neutral' as const,
-          text: `A candle fills at most ${participation * 100} % of the volume of the candle before it. Entries lose the rest; exits continue at the opens of the next candles; liquidations and the end of the data fill completely.`,
+          text: `A candle fills at most ${roundNumber(participation * 100)} % of the volume of the candle before it. Entries lose the rest; exits continue at the opens of the next candles; liquidations and the end of the data fill completely.`,
         },
   ];
 }
