@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, MARGIN_MODES, ORDER_TYPES } from '#contract/account-limits.ts';
-import { given, integer, positiveNumber } from './options.ts';
+import { given, integerOrNone, positiveNumber } from './options.ts';
 
 /** Options of the account and its orders: of a backtest and of a hyperopt job. */
 export interface AccountOptions {
@@ -11,8 +11,8 @@ export interface AccountOptions {
   readonly lastStakeMin?: number;
   readonly orderType?: Readonly<Record<string, string>>;
   readonly timeout?: Readonly<Record<string, number>>;
-  readonly ignoreEntryAfter?: number;
-  readonly maxAdjustments?: number;
+  readonly ignoreEntryAfter?: number | 'none';
+  readonly maxAdjustments?: number | 'none';
   /** False with --no-stack. */
   readonly stack?: boolean;
   readonly marginMode?: string;
@@ -49,13 +49,13 @@ export function addAccountFlags(command: Command): Command {
     )
     .option(
       '--ignore-entry-after <candles>',
-      'detail candles of a candle in which its entry signal acts (default: all)',
-      integer(ACCOUNT_LIMITS.ignore_entry_after_candles),
+      "detail candles of a candle in which its entry signal acts, none: all of them (default: the strategy's, else all)",
+      integerOrNone(ACCOUNT_LIMITS.ignore_entry_after_candles),
     )
     .option(
       '--max-adjustments <n>',
-      "additions to a position by adjustPosition, 0 for none (default: the strategy's)",
-      integer(ACCOUNT_LIMITS.max_adjustments),
+      "additions to a position by adjustPosition, 0: no addition, none: no limit (default: the strategy's)",
+      integerOrNone(ACCOUNT_LIMITS.max_adjustments),
     )
     .option('--stack', 'a pair may have several trades at a time')
     .option('--no-stack', 'a pair has one trade at a time')
@@ -72,6 +72,7 @@ export function accountFields(
   options: AccountOptions,
   request: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
+  const nullable = (value: number | 'none' | undefined) => (value === 'none' ? null : value);
   const bySide = (name: string, values: object | undefined) =>
     values && { ...Object(request[name]), ...values };
   return given({
@@ -81,8 +82,8 @@ export function accountFields(
     last_stake_amount_min_ratio: options.lastStakeMin,
     order_types: bySide('order_types', options.orderType),
     unfilled_timeout: bySide('unfilled_timeout', options.timeout),
-    ignore_entry_after_candles: options.ignoreEntryAfter,
-    max_adjustments: options.maxAdjustments,
+    ignore_entry_after_candles: nullable(options.ignoreEntryAfter),
+    max_adjustments: nullable(options.maxAdjustments),
     position_stacking: options.stack,
     margin_mode: options.marginMode,
   });

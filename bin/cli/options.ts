@@ -49,6 +49,16 @@ export function integer({ min, max }: Bounds): (text: string) => number {
   };
 }
 
+/** Parser of integers within bounds and of `none`, which stands for null: commander makes an empty text of null. */
+export function integerOrNone(bounds: Bounds): (text: string) => number | 'none' {
+  const parse = integer(bounds);
+  return (text) => {
+    if (text === 'none') return text;
+    if (/^\d+$/.test(text)) return parse(text);
+    throw new InvalidArgumentError(`Pass an integer from ${bounds.min} to ${bounds.max}, or none.`);
+  };
+}
+
 /** Bounds for the help of an option, such as `1 to 100`. */
 export const boundsText = ({ min, max }: Bounds) =>
   `${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}`;

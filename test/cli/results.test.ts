@@ -158,8 +158,15 @@ describe('results of a completed backtest', () => {
       ...{ ignore_entry_after_candles: 4, position_stacking: true, margin_mode: 'cross' },
       ...{ stoploss: -0.03, minimal_roi: { 0: 0.05, 60: 0.01 }, trailing: { positive: 0.02 } },
     });
-    const byRule = await touchstone('rerun', 'last', '--no-timeframe-detail', '--json');
-    expect(JSON.parse(byRule.out).job.config).toMatchObject({ timeframe_detail: null, seed: 7 });
+    const byRule = await touchstone(
+      ...['rerun', 'last', '--no-timeframe-detail', '--ignore-entry-after', 'none', '--json'],
+    );
+    const { config: without } = JSON.parse(byRule.out).job;
+    expect(without).toMatchObject({ timeframe_detail: null, seed: 7 });
+    expect(without).not.toHaveProperty('ignore_entry_after_candles');
+    const words = await touchstone('rerun', 'last', '--max-adjustments', 'some');
+    expect(words.err).toContain('Pass an integer from 0 to');
+    expect(words.err).toContain(', or none.');
     // Slippage makes prices of many digits, such as 123855.47600000001: the table has those that a market can have.
     expect((await touchstone('trades', 'last')).out).not.toMatch(/\d\.\d{9}/);
   });
