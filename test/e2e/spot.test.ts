@@ -99,7 +99,7 @@ it('spot run has no shorts, leverage, funding and liquidation, and its report st
   for (const trade of report.trades.items) {
     expect(trade).toMatchObject({ side: 'long', leverage: 1, funding: 0, liquidation_price: null });
   }
-  expectNoLookAhead(report.look_ahead);
+  expectNoLookAhead(report.look_ahead, PAIRS);
 
   // The candles are stored under the spot symbol, fresh for the next run, and without funding rates.
   const range = `start=${config.date_range.start}&end=${config.date_range.end}`;

@@ -290,12 +290,15 @@ export function settingsOf(vector: Scenario, shared: Shared = SHARED): Simulatio
   };
 }
 
-/** All differences between a run and freqtrade's, as messages. */
+/** Relative error of the last digits of a double, which depend on the order of operations. */
+const LAST_DIGITS = 4e-15;
+
+/** All differences between a run and freqtrade's, as messages. Numbers may differ by `relative`. */
 export function differences(
   { trades, counters, finalBalance, locks }: Simulation,
   vector: Scenario,
   expected: Expected,
-  shared: Shared = SHARED,
+  { shared = SHARED, relative = LAST_DIGITS }: { readonly shared?: Shared; readonly relative?: number } = {},
 ): string[] {
   const start = Math.min(
     ...Object.values(vector.pairs).map(({ candles }) => shared.candle_sets[candles]!.start_ms),
@@ -330,9 +333,10 @@ export function differences(
       // A long without leverage has no liquidation price here (docs/decisions/039).
       ...(trade.liquidationPrice !== null && { liquidation_price: trade.liquidationPrice }),
     };
-    if (theirs.orders) wrong.push(...differentOrders(trade, theirs.orders as OrderRow[], minute, index));
+    if (theirs.orders)
+      wrong.push(...differentOrders(trade, theirs.orders as OrderRow[], minute, index, relative));
     for (const [name, value] of Object.entries(ours))
-      if (!isSame(value, theirs[name]))
+      if (!isSame(value, theirs[name], relative))
         wrong.push(
           `trade ${index}: ${name} ${value}, not ${theirs[name]} (opened at ${theirs.open}, ${theirs.exit_reason})`,
         );
@@ -359,7 +363,7 @@ export function differences(
   for (const [name, count] of Object.entries(ours))
     if (count !== (expected.counters[name] ?? 0))
       wrong.push(`${name} ${count}, not ${expected.counters[name] ?? 0}`);
-  if (!isSame(finalBalance, expected.final_balance))
+  if (!isSame(finalBalance, expected.final_balance, relative))
     wrong.push(`final balance ${finalBalance}, not ${expected.final_balance}`);
   return wrong;
 }
@@ -370,6 +374,7 @@ function differentOrders(
   theirs: readonly OrderRow[],
   minute: (time: number) => number,
   trade: number,
+  relative: number,
 ): string[] {
   if (!orders) return theirs.length === 2 ? [] : [`trade ${trade}: no orders, not ${theirs.length}`];
   const ours = orders.map(({ side, price, amount, placedAt, filledAt, fee, funding, tag }) => [
@@ -377,12 +382,11 @@ function differentOrders(
   ]);
   const isEqual =
     ours.length === theirs.length &&
-    ours.every((order, row) => order.every((value, column) => isSame(value, theirs[row]![column])));
+    ours.every((order, row) => order.every((value, column) => isSame(value, theirs[row]![column], relative)));
   return isEqual ? [] : [`trade ${trade}: orders ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`];
 }
 
-/** Equality; numbers to the last digits of a double, which depend on the order of operations. */
-function isSame(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown, relative: number): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
-  return Math.abs(a - b) <= 1e-13 * Math.max(Math.abs(a), Math.abs(b), 1);
+  return Math.abs(a - b) <= relative * Math.max(Math.abs(a), Math.abs(b), 1);
 }

@@ -26,6 +26,7 @@ MINUTE = 60_000
 MINUTES = {"5m": 5, "30m": 30, "1h": 60}
 TIERS = [{"minNotional": 0, "maxNotional": 1e12, "maintenanceMarginRate": 0.005, "maxLeverage": 125, "maintAmt": 0.0}]
 
+
 def market_of(symbol, market):
     base, rest = symbol.split("/")
     quote, _, settle = rest.partition(":")

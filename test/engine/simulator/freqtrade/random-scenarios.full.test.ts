@@ -66,7 +66,7 @@ describe.skipIf('missing' in found)('freqtrade (skipped where pip cannot install
       const { scenario, shared } = randomScenario(seed);
       const expected = comparable(await askFreqtrade({ ...shared, ...scenario }), shared.trade_columns);
       const simulation = beforeTheEnd(simulate(pairsOf(scenario, shared), settingsOf(scenario, shared)));
-      const different = differences(simulation, scenario, expected, shared).filter(
+      const different = differences(simulation, scenario, expected, { shared, relative: 1e-13 }).filter(
         (message) => !OTHER_COUNTERS.test(message),
       );
       if (different.length > 0) wrong[`seed ${seed}`] = different.slice(0, 5);

@@ -92,6 +92,9 @@ function merged(rows: readonly Row[], count: number): Row[] {
   return result;
 }
 
+/** Of scenarios that replace entries: freqtrade counts the stake before that until a later fill, and this is enough either way. */
+const LARGE_WALLET = 100_000;
+
 const TIMEFRAMES = { '5m': 5, '30m': 30, '1h': 60 } as const;
 
 /** A scenario with candles and funding of its own. */
@@ -195,8 +198,7 @@ function settingsOf(draw: Draw, hasDetail: boolean) {
   return {
     fee: draw.of(0, 0.0005, 0.001, 0.01),
     stake_amount: unlimited ? 'unlimited' : draw.of(30, 100, 400, 77.7),
-    // freqtrade counts the stake of a replaced entry until a later fill: only a large wallet has enough either way.
-    dry_run_wallet: replacesEntries ? 100_000 : draw.of(1000, 1000, 350.5),
+    dry_run_wallet: replacesEntries ? LARGE_WALLET : draw.of(1000, 1000, 350.5),
     tradable_balance_ratio: draw.of(0.99, 1, 0.6),
     ...(!replacesEntries && draw.chance(0.15) && { available_capital: draw.of(200, 600) }),
     ...(draw.chance(0.3) && {
@@ -350,7 +352,7 @@ function answersOf(
     );
   if (draw.chance(0.2)) table('custom_roi', 0.7, () => draw.of(null, 0.001, 0.003, 0.01, 0.03, -0.01));
   if (draw.chance(0.3)) table('custom_exit', 0.07, () => draw.of('too_old', 'why_not'));
-  if (settings.dry_run_wallet === 100_000)
+  if (settings.dry_run_wallet === LARGE_WALLET)
     table('adjust_entry_price', 0.8, (open, decimals) =>
       draw.chance(0.15) ? null : price(spread)(open, decimals),
     );
