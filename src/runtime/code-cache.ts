@@ -70,8 +70,8 @@ export function loadProgram<Exports>(file: string): Exports {
  * cache, become the code cache. The process must run trusted code only.
  */
 export function recordProgram<Exports>(file: string): Exports {
-  // V8 rejects code that was compiled under other flags than those at the start.
-  v8.setFlagsFromString = () => {};
+  // V8 rejects code that was compiled under other flags than those at the start. A bundle's import is not the module itself.
+  process.getBuiltinModule('node:v8').setFlagsFromString = () => {};
   const source = readSource(file);
   const script = recordedScript(file) ?? scriptOf(file, source);
   process.once('exit', (status) => {

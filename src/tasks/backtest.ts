@@ -1,4 +1,5 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
+import './shared/interpret-schemas.ts';
 import { setImporter } from '#adapters/import-module.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { openBacktestStores } from '#adapters/open-stores.ts';
