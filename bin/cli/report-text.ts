@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { BacktestJob, EquityData } from '#contract/backtest-api.ts';
+import { currencyOf } from '#contract/currency.ts';
 import { foldWarnings } from '#contract/fold-warnings.ts';
 import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
@@ -66,7 +67,7 @@ export function reportText({ job, report, equity }: Results): string {
     ...(report.informative ? [informativeTable(report.informative)] : []),
     ...(report.universe ? [universeText(report.universe)] : []),
     ...(report.models ? [modelsText(report.models)] : []),
-    ...(report.robustness ? [robustnessText(report.robustness)] : []),
+    ...(report.robustness ? [robustnessText(report.robustness, currencyOf(job.config.pairs))] : []),
     ...(days ? [`Equity at the end of each day\n${days}`] : []),
     'Assumptions that bias the result:',
     ...report.biases.map(({ effect, text }) => indented(effect.padEnd(13), text)),

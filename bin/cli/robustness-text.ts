@@ -3,8 +3,12 @@ import type { ReportRobustness } from '#contract/report-robustness.ts';
 import { unknownRobustness } from '#contract/unknown-robustness.ts';
 import { lineWidth, moneyDigits, number, percent, table, wrap } from './output.ts';
 
-/** The robustness of a report: its findings, the tables behind them, and why figures are missing. */
-export function robustnessText(section: ReportRobustness): string {
+/**
+ * The robustness of a report: its findings, the tables behind them, and why figures are missing.
+ *
+ * @param currency of the wallet; empty when the pairs have several
+ */
+export function robustnessText(section: ReportRobustness, currency: string): string {
   const { findings, benchmarks, regimes, stress, bootstrap } = section;
   const known = benchmarks.filter(({ reason }) => reason === null);
   return [
@@ -15,7 +19,7 @@ export function robustnessText(section: ReportRobustness): string {
     ...(regimes.cells.length > 0 ? [regimeTable(regimes.cells)] : []),
     ...(stress.length > 0 ? [stressTable(stress)] : []),
     ...(section.cost_sweep ? [sweepTable(section.cost_sweep)] : []),
-    ...(section.capacity?.steps.length ? [capacityTable(section.capacity)] : []),
+    ...(section.capacity?.steps.length ? [capacityTable(section.capacity, currency)] : []),
     ...unknownRobustness(section).map((line) => wrap(line, lineWidth())),
   ].join('\n');
 }
@@ -80,11 +84,11 @@ function sweepTable({ cells }: NonNullable<ReportRobustness['cost_sweep']>): str
   );
 }
 
-function capacityTable({ steps }: NonNullable<ReportRobustness['capacity']>): string {
+function capacityTable({ steps }: NonNullable<ReportRobustness['capacity']>, currency: string): string {
   const least = Math.min(...steps.map(({ aum }) => aum));
   const digits = least >= 10 ? 0 : moneyDigits(least);
   return table(
-    ['Wallet', 'Multiple', 'Profit', 'Sharpe', 'Trades', 'Impact', 'Entries reduced'],
+    [`Wallet ${currency}`.trim(), 'Multiple', 'Profit', 'Sharpe', 'Trades', 'Impact', 'Entries reduced'],
     steps.map((step) => [
       ...[number(step.aum, digits), number(step.multiple, 0), percent(step.total_profit_pct)],
       ...[number(step.sharpe_ratio), number(step.total_trades, 0), percent(step.impact_cost_pct)],

@@ -52,6 +52,14 @@ async function contentOf(bytes: Uint8Array): Promise<string> {
 }
 
 describe('zip files', () => {
+  test('what macOS adds to a zip does not count', async () => {
+    const added = [
+      { name: '__MACOSX/._BTCUSDT-1m-2025-03.csv', content: 'x' },
+      { name: '.DS_Store', content: 'x' },
+    ];
+    expect(await importZip(zipOf([csv(), ...added]))).toBe(2);
+  });
+
   // Written by make-zips.py there.
   test.each(['deflated.zip', 'stored.zip', 'zip64-piped.zip'])(
     'import reads %s of the zipfile module of Python',

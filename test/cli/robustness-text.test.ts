@@ -22,7 +22,7 @@ function textOf(days: number, robustness?: (typeof CONFIG)['robustness']): strin
       candles: walk(days * 6 + 20, FOUR_HOURS, i + 1, START - 20 * FOUR_HOURS),
     })),
   });
-  return robustnessText(runBacktest(input, { digest: sha256 }).report.robustness!);
+  return robustnessText(runBacktest(input, { digest: sha256 }).report.robustness!, 'USDT');
 }
 
 describe('robustness in a terminal', () => {
@@ -50,6 +50,10 @@ describe('robustness in a terminal', () => {
     );
     expect(line).toContain('Not known: regimes. The run has 30 days; a regime needs 91 before it.');
     expect(text).not.toContain('Against holding');
+  });
+
+  it('the capacity names the currency of its wallets', () => {
+    expect(textOf(300, { capacity: true })).toMatch(/Wallet USDT │ +Multiple/);
   });
 
   it('one day, and one candle of delay, are in the singular', () => {

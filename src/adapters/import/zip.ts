@@ -143,8 +143,11 @@ function withZip64<Fields extends Readonly<Record<string, number>>>(fields: Fiel
   throw corrupt();
 }
 
+/** Folders, and what macOS adds to a zip of its own. */
+const NO_FILE = /\/$|^__MACOSX\/|(^|\/)\.DS_Store$/;
+
 function onlyCsv(entries: readonly Entry[]): Entry {
-  const files = entries.filter(({ name }) => !name.endsWith('/'));
+  const files = entries.filter(({ name }) => !NO_FILE.test(name));
   const [entry] = files;
   if (entry === undefined || files.length > 1)
     throw new BadFileError(

@@ -1,8 +1,9 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
+import { currencyOf } from '#contract/currency.ts';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { CostsPanel } from './costs-panel.tsx';
-import { type Job, quoteOf } from './data.ts';
+import type { Job } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
@@ -33,7 +34,7 @@ export function Report(props: {
     { params: { job_id: job.job_id }, query: { trades: false } },
     { isImmutable: true },
   );
-  const currency = useMemo(() => quoteOf(job.config.pairs), [job.config.pairs]);
+  const currency = useMemo(() => currencyOf(job.config.pairs), [job.config.pairs]);
   return (
     <Loaded query={report} skeleton={<ReportSkeleton />}>
       {(data) => (

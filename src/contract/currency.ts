@@ -1,0 +1,5 @@
+/** Currency in which all of the pairs settle; empty when they differ. */
+export function currencyOf(pairs: readonly string[]): string {
+  const currencies = new Set(pairs.map((pair) => pair.split(':')[1] ?? pair.split('/')[1] ?? ''));
+  return currencies.size === 1 ? [...currencies][0]! : '';
+}
