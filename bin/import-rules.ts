@@ -48,6 +48,7 @@ const RULES: readonly Rule[] = [
   { folder: 'src/contract/slippage-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/fold-warnings.ts', project: ['src/contract/trading-modes.ts'], packages: [] },
   { folder: 'src/contract/grouped.ts', project: [], packages: [] },
+  { folder: 'src/contract/currency.ts', project: [], packages: [] },
   {
     folder: 'src/contract/unknown-robustness.ts',
     project: [],
@@ -125,6 +126,7 @@ const RULES: readonly Rule[] = [
   {
     folder: 'web',
     project: [
+      'src/contract/currency.ts',
       'src/contract/fold-warnings.ts',
       'src/contract/grouped.ts',
       'src/contract/repeated-config.ts',

@@ -4,11 +4,8 @@ import { CodedError } from '#contract/errors.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
-import type { GivenSignals } from '#engine/run/given-signals.ts';
-import type { InformativeCandles } from '#engine/run/informative.ts';
-import type { FundingEvents } from '#engine/simulator/types.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
-import type { PairMembership } from '#engine/universe/membership.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { noInstruments } from './data/no-instruments.ts';
@@ -16,26 +13,6 @@ import { chooseReads, type PairReads, type StrategyReads } from './data/plan-rea
 import type { InstrumentStore } from './instrument-ports.ts';
 import { InformativeLoader, readAs } from './load-informative.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from './ports.ts';
-
-/** Everything stored of one pair that a backtest reads. Gaps are not filled. */
-export interface PairCandles {
-  readonly pair: string;
-  /** From the start less the startup candles, as far as stored, to the end. */
-  readonly candles: Candles;
-  /** Absent in spot. */
-  readonly funding?: FundingEvents;
-  readonly detail?: Candles;
-  /** Candles of other pairs and timeframes; absent when the strategy reads its own only. */
-  readonly informative?: readonly InformativeCandles[];
-  /** Timeframe of the stored candles of which `candles` were computed; absent: they are stored. */
-  readonly source?: Timeframe;
-  /** Present only in a run with precision `exchange`. */
-  readonly instrument?: Instrument;
-  /** Times in which a universe has the pair, and its end; absent without one. */
-  readonly membership?: PairMembership;
-  /** Present only in a run of uploaded signals. */
-  readonly given?: GivenSignals;
-}
 
 export interface LoadCandlesDeps {
   readonly series: Pick<SeriesStore, 'getMany' | 'monthsOfMany' | 'markCorrupt'>;
@@ -61,7 +38,7 @@ export interface Collected {
 
 /** What was read for a run whose pairs may be chosen again: a pair is read once. */
 export interface ReadPairs {
-  readonly loaded: Map<string, PairCandles>;
+  readonly loaded: Map<string, PairData>;
   /** One error for each pair that could not be loaded. */
   readonly corrupt: CorruptFileError[];
 }
@@ -81,13 +58,13 @@ export async function loadCandles(
   dataStart: number,
   collected: Collected,
   read?: ReadPairs,
-): Promise<PairCandles[]> {
+): Promise<PairData[]> {
   const strategy = collected.strategy ?? { facts: { ownFeatures: false }, startup: 0 };
   const reads = await chooseReads(deps, config, strategy);
   const instruments = await loadInstruments(deps, config, collected);
   const stored = { ...deps, candles: await withMonths(deps, config, reads) };
   const informative = new InformativeLoader(stored, config);
-  const loaded: PairCandles[] = [];
+  const loaded: PairData[] = [];
   for (const { pair, source, start, informative: others } of reads) {
     const known = read?.loaded.get(pair);
     if (known) {
@@ -179,7 +156,7 @@ async function loadPair(
   config: ResolvedBacktestConfig,
   { pair, source }: { readonly pair: string; readonly source: Timeframe },
   dataStart: number,
-): Promise<PairCandles> {
+): Promise<PairData> {
   const { exchange, timeframe, timeframe_detail: detailTimeframe } = config;
   const start = Date.parse(config.date_range.start);
   const end = Date.parse(config.date_range.end);

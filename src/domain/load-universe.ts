@@ -4,13 +4,14 @@ import { BACKTEST_LIMITS } from '#contract/limits.ts';
 import { listed } from '#contract/listed.ts';
 import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/report-universe.ts';
 import type { Universe } from '#contract/universe.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type DailyVolumes, dailyVolumes } from '#engine/universe/daily-volumes.ts';
 import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { membershipOf, pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
-import type { LoadCandlesDeps, PairCandles, ReadPairs } from './load-candles.ts';
+import type { LoadCandlesDeps, ReadPairs } from './load-candles.ts';
 import { isoTime } from './validate.ts';
 
 /** A run of which the pairs are known: its configuration has those that were ever in. */
@@ -30,7 +31,7 @@ interface Candidates {
 
 /** The chosen pairs of a run with their candles. */
 export interface LoadedUniverse extends ChosenUniverse {
-  readonly loaded: readonly PairCandles[];
+  readonly loaded: readonly PairData[];
 }
 
 /**
@@ -44,7 +45,7 @@ export async function loadUniverse(
   config: ResolvedBacktestConfig,
   strategy: StrategyReads,
   pause: () => Promise<void>,
-  load: (reads: ResolvedBacktestConfig, read?: ReadPairs) => Promise<PairCandles[]>,
+  load: (reads: ResolvedBacktestConfig, read?: ReadPairs) => Promise<PairData[]>,
 ): Promise<LoadedUniverse> {
   const { universe } = config;
   if (!universe) {
@@ -99,8 +100,8 @@ function choose(config: ResolvedBacktestConfig, universe: Universe, from: Candid
 
 /** The loaded pairs of a run, with the times in which they may be entered, and those of the comparisons only. */
 export function splitUniverse({ loaded, plan, config }: LoadedUniverse): {
-  pairs: readonly PairCandles[];
-  universe?: { plan: UniversePlan; others: readonly PairCandles[] };
+  pairs: readonly PairData[];
+  universe?: { plan: UniversePlan; others: readonly PairData[] };
 } {
   if (!plan) return { pairs: loaded };
   const pairs = config.pairs.flatMap((pair) => {

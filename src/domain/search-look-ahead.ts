@@ -6,7 +6,7 @@ import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import { sampleLookAhead } from '#engine/look-ahead/search.ts';
 import { hash32 } from '#engine/random.ts';
-import type { PairCandles } from './load-candles.ts';
+import type { PairData } from '#engine/run/history.ts';
 import type { StrategyWithDigest } from './ports.ts';
 
 export interface SampleDeps {
@@ -24,7 +24,7 @@ export async function sampleBacktest(
   { definition, load, digest }: StrategyWithDigest,
   run: {
     readonly config: ResolvedBacktestConfig;
-    readonly pairs: readonly PairCandles[];
+    readonly pairs: readonly PairData[];
     readonly outcome: BacktestOutcome;
   },
 ): Promise<LookAhead> {

@@ -1,9 +1,10 @@
 import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { digestCandles, digestFunding } from '#engine/digest.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { historyFacts } from '#engine/run/history.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
-import { type LoadCandlesDeps, loadCandles, type PairCandles } from '../load-candles.ts';
+import { type LoadCandlesDeps, loadCandles } from '../load-candles.ts';
 import type { Digest, FindStrategy, StrategyWithDigest } from '../ports.ts';
 import { sourceWarnings } from '../source-change.ts';
 
@@ -12,14 +13,14 @@ export interface LoadTrialDataDeps extends LoadCandlesDeps {
 }
 
 export interface TrialData {
-  readonly pairs: readonly PairCandles[];
+  readonly pairs: readonly PairData[];
   readonly strategy: StrategyWithDigest;
   /** Warnings for the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
 }
 
 /** Digest of everything that the trials read: candles with their details, funding, and informative candles. */
-export function digestTrialData(pairs: readonly PairCandles[], digest: Digest): string {
+export function digestTrialData(pairs: readonly PairData[], digest: Digest): string {
   const parts = pairs.map(({ pair, candles, funding, detail, informative = [] }) => [
     pair,
     digestCandles(candles, digest),

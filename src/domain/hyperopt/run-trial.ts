@@ -2,13 +2,13 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { notPermutable, type Permutation, permutedPairs } from '#engine/robustness/permuted-pairs.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { BacktestError, cutError } from '#engine/run/strategy-errors.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { createWindowCache, type WalkForwardOptions, type WindowCache } from '#engine/walk-forward/trial.ts';
-import type { PairCandles } from '../load-candles.ts';
 import type { Digest, StrategyWithDigest } from '../ports.ts';
 import type { TrialReturns } from './hyperopt-ports.ts';
 
@@ -39,7 +39,7 @@ export type TrialOutcome =
 
 export interface RunTrialDeps {
   readonly strategy: StrategyWithDigest;
-  readonly pairs: readonly PairCandles[];
+  readonly pairs: readonly PairData[];
   readonly cache: WindowCache;
   readonly digest: Digest;
 }
@@ -65,7 +65,7 @@ export class TrialDataOf {
     return deps;
   }
 
-  #permuted(permutation: Permutation, config: ResolvedBacktestConfig): readonly PairCandles[] {
+  #permuted(permutation: Permutation, config: ResolvedBacktestConfig): readonly PairData[] {
     const { pairs } = this.#given;
     const reason = notPermutable(
       config,

@@ -4,8 +4,8 @@ import type { ValidationCheck } from '#contract/release-policy.ts';
 import { SIGNALS_NOT_CHECKED } from '#contract/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
+import type { PairData } from '#engine/run/history.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
-import type { PairCandles } from '../load-candles.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 import { describeCertificate, isPutToTest, sentences } from '../search-look-ahead.ts';
 
@@ -16,7 +16,7 @@ export interface SmokeRun {
   readonly load: StrategyWithDigest['load'];
   readonly pause: () => Promise<void>;
   readonly config: ResolvedBacktestConfig;
-  readonly pairs: readonly PairCandles[];
+  readonly pairs: readonly PairData[];
   readonly outcome: BacktestOutcome;
   /** Digest of the source that this process runs. */
   readonly strategyDigest: string;

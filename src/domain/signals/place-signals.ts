@@ -4,16 +4,16 @@ import { grouped } from '#contract/grouped.ts';
 import { listed } from '#contract/listed.ts';
 import { SIGNALS_LIMITS } from '#contract/signals-limits.ts';
 import type { GivenSignals } from '#engine/run/given-signals.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { tradedRange } from '#engine/run/history.ts';
 import { SIGNAL_COLUMNS } from '#engine/strategies/analyze.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { PairCandles } from '../load-candles.ts';
 import { isoTime } from '../validate.ts';
 import type { ReadSignals, SignalTable } from './signal-table.ts';
 
 /** Pairs of a run with the rows of its file, and what was left out. */
 export interface PlacedSignals {
-  readonly pairs: readonly PairCandles[];
+  readonly pairs: readonly PairData[];
   readonly warnings: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface PlacedSignals {
 export async function withSignals(
   read: ReadSignals | undefined,
   config: ResolvedBacktestConfig,
-  pairs: readonly PairCandles[],
+  pairs: readonly PairData[],
 ): Promise<PlacedSignals> {
   const { signals: id, signals_digest: digest } = config;
   if (id === undefined || digest === undefined) return { pairs, warnings: [] };
@@ -42,7 +42,7 @@ export async function withSignals(
 function placeSignals(
   table: SignalTable,
   config: ResolvedBacktestConfig,
-  pairs: readonly PairCandles[],
+  pairs: readonly PairData[],
 ): PlacedSignals {
   const step = TIMEFRAME_MS[config.timeframe];
   const { start } = tradedRange(config);
@@ -78,7 +78,7 @@ function sortedRows({ timestamp }: SignalTable, rows: number[]): number[] {
 function checkRows(
   { timestamp: times }: SignalTable,
   rows: readonly number[],
-  { pair, candles }: PairCandles,
+  { pair, candles }: PairData,
   step: number,
   problems: Problems,
 ): void {

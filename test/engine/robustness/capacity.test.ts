@@ -124,7 +124,7 @@ describe('capacity', () => {
     expect(section.findings.at(-1)).toMatch(
       /^With market impact the Sharpe ratio halves at a wallet of \d{1,3}(,\d{3})*, and the profit is gone at \d{1,3}(,\d{3})*\. BTC/,
     );
-    expect(robustnessText(section)).toContain('Entries reduced');
+    expect(robustnessText(section, 'USDT')).toContain('Entries reduced');
     for (const name of ['multiple', 'aum', 'aum_half', 'aum_zero', 'impact_cost_pct', 'impact_share_pct'])
       expect(CAPACITY_DEFINITIONS).toHaveProperty([`robustness.${name}`]);
   });
