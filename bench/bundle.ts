@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build as esbuild, type Metafile } from 'esbuild';
 import { BUNDLE_OPTIONS, build } from '../bin/build.ts';
+import { BACKEND_ENVIRONMENT, SCHEDULES } from '../test/support/lambda-environment.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { runFresh } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
@@ -23,22 +24,9 @@ process.exit();
 
 /** Environment variables that the services' modules need to load. */
 const ENVIRONMENT = {
-  AWS_REGION: 'eu-west-1',
-  JOBS_TABLE: 'jobs',
-  SERIES_TABLE: 'series',
-  REGISTRY_TABLE: 'registry',
-  RESULTS_BUCKET: 'results',
-  CANDLES_BUCKET: 'candles',
-  MAX_RUNNING_BACKTESTS: '10',
-  MAX_RUNNING_HYPEROPTS: '2',
-  BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:123456789012:stateMachine:backtest',
-  DATA_PROXY_FUNCTION: 'data-proxy',
-  MAX_RUNNING_FAST: '10',
-  FAST_LANE_SECONDS: '60',
-  HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:123456789012:stateMachine:hyperopt',
-  SCHEDULE_GROUP: 'challenges',
-  SCHEDULE_FUNCTION_ARN: 'arn:aws:lambda:eu-west-1:123456789012:function:reconcile:live',
-  SCHEDULE_ROLE_ARN: 'arn:aws:iam::123456789012:role/challenges',
+  ...BACKEND_ENVIRONMENT,
+  ...SCHEDULES,
+  HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
 };
 
 const DOCUMENT_CLIENT = `

@@ -65,7 +65,13 @@ async function main(requested: string[]): Promise<void> {
   });
   for (const name of requested.length > 0 ? requested : known) {
     console.log(`${name}: ${(await describe(name)).description}`);
-    for (const measurement of await runBench(name)) table.push(toRow(name, measurement));
+    try {
+      for (const measurement of await runBench(name)) table.push(toRow(name, measurement));
+    } catch (error) {
+      // Hours of other benchmarks must not be lost.
+      console.error((error as Error).message);
+      process.exitCode = 1;
+    }
   }
   console.log(table.toString());
 }
