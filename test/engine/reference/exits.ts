@@ -104,7 +104,7 @@ function roiPrice(
   rules: Rules,
 ): number | undefined {
   const onCandle = minutes % rules.timeframeMinutes === 0;
-  if (ratio === -1) return onCandle ? bar.open : worst(position, bar);
+  if (ratio === -1 && onCandle) return bar.open;
   const target = roiTarget(position, ratio, rules);
   const openIsBetter = position.side === 'long' ? bar.open > target : bar.open < target;
   const duration = minutesOpen(position, bar);

@@ -121,10 +121,16 @@ describe('ROI', () => {
     expect(fill(104.5, 120)).toBe(104.5);
   });
 
-  it('ROI exit of -1 closes at the open on the grid and at the worst price off it', () => {
-    expect(rules.roiFill(-1, 0, 120, 180, 60, 100, 104, 105, 103, 104, LONG)).toBe(104);
-    expect(rules.roiFill(-1, 0, 100, 120, 60, 100, 104, 105, 103, 104, LONG)).toBe(103);
-    expect(rules.roiFill(-1, 0, 100, 120, 60, 100, 104, 105, 103, 104, SHORT)).toBe(105);
+  it('ROI exit of -1 closes at the open on the grid and at the price of its loss off it, inside the candle', () => {
+    const fill = (target: number, key: number) =>
+      rules.roiFill(-1, target, key, 180, 60, 100, 104, 105, 103, 104, LONG);
+    expect(fill(0, 120)).toBe(104);
+    expect(fill(0, 100)).toBe(103);
+    // With leverage, and after funding, the whole stake is lost inside the candle or above it.
+    expect(fill(103.5, 100)).toBe(103.5);
+    expect(fill(110, 100)).toBe(105);
+    // Without leverage a short loses its stake at twice the price.
+    expect(rules.roiFill(-1, 200, 100, 120, 60, 100, 104, 105, 103, 104, SHORT)).toBe(105);
   });
 
   it('ROI exit does not fill above the close of a red entry candle that was bought below its open', () => {

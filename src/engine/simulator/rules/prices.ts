@@ -14,11 +14,6 @@ export function bestPrice(high: number, low: number, direction: Direction): numb
   return direction === LONG ? high : low;
 }
 
-/** The candle's least favorable price. */
-export function worstPrice(high: number, low: number, direction: Direction): number {
-  return direction === LONG ? low : high;
-}
-
 /** True when `price` is at `level` or on its favorable side. */
 export function isAtOrBeyond(price: number, level: number, direction: Direction): boolean {
   return direction === LONG ? price >= level : price <= level;

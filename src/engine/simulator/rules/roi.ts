@@ -1,5 +1,5 @@
 /** Fill price of the ROI table (freqtrade 2026.9, reference section 1.9). */
-import { type Direction, isTighter, worstPrice } from './prices.ts';
+import { type Direction, isTighter } from './prices.ts';
 
 /**
  * Price at which the profit ratio, after both fees, the funding so far and times leverage, is exactly `roi`. `openValue` is the
@@ -37,7 +37,7 @@ export function roiFill(
   direction: Direction,
 ): number {
   const onGrid = key % timeframeMinutes === 0;
-  if (roi === -1) return onGrid ? open : worstPrice(high, low, direction);
+  if (roi === -1 && onGrid) return open;
   if (minutes > 0 && minutes === key && onGrid && isTighter(open, target, direction)) return open;
   // A limit entry below the open of a candle that closed red: a target above the close would need the price to recover first.
   const boughtTheDip =
