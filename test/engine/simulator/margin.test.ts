@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LeverageTier } from '#engine/instrument.ts';
 import { liquidationPrice, MarginTiers } from '#engine/simulator/rules/margin.ts';
-import { LONG, SHORT } from '#engine/simulator/rules/prices.ts';
+import { type Direction, LONG, SHORT } from '#engine/simulator/rules/prices.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, pairOf, type Row, settingsOf } from './market.ts';
@@ -66,6 +66,17 @@ describe('liquidation by tiers', () => {
       );
     },
   );
+
+  it('a price half a tick off the grid is rounded as by freqtrade', () => {
+    const price = (entry: number, leverage: number, side: Direction) =>
+      liquidationPrice(
+        ...([entry, (3 * entry) / leverage, 3, [{ rate: 0.005, amount: 0 }]] as const),
+        ...([0.05, 0, side, { units: 1, scale: 100 }] as const),
+      );
+    // 31.485000000000003 and 103.15499999999997 before rounding.
+    expect(price(59.7, 2, LONG)).toBe(31.49);
+    expect(price(87.1, 5, SHORT)).toBe(103.15);
+  });
 
   it('a value has the margin of its tier', () => {
     const margin = new MarginTiers(TIERS, 0);

@@ -76,8 +76,11 @@ export function liquidationPrice(
   let price = direction === LONG ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   for (let tier = 0; tier < tiers.length; tier++) {
     const { rate, amount: kept } = tiers[tier]!;
-    const bankruptcy = entryPrice - (direction * (margin + kept)) / amount;
-    const own = bankruptcy / (1 - direction * (rate + closingFee));
+    // Both formulas are equal without a fee, apart from the last digit. It decides where a price is half a tick off the grid.
+    const own =
+      closingFee === 0
+        ? (margin + kept - direction * amount * entryPrice) / (amount * rate - direction * amount)
+        : (entryPrice - (direction * (margin + kept)) / amount) / (1 - direction * (rate + closingFee));
     if (isTighter(own, price, direction)) price = own;
   }
   if (price <= 0) return 0;

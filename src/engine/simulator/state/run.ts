@@ -143,9 +143,9 @@ export class Run {
       market.margin.maintenanceOf(amount * entryPrice),
     );
     for (const [index, position] of filled.entries()) {
-      let margin = this.wallet.balance;
-      for (const [other, required] of maintenance.entries()) if (other !== index) margin -= required;
-      position.setLiquidation(margin, this.settings);
+      let others = 0;
+      for (const [other, required] of maintenance.entries()) if (other !== index) others += required;
+      position.setLiquidation(this.wallet.balance - others, this.settings);
     }
   }
 
