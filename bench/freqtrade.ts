@@ -69,37 +69,13 @@ const PRICE_TICK = 1e-4;
 const AMOUNT_STEP = 1e-5;
 const MIN_COST = 5;
 
-/** Only what a backtest reads of a market. */
-function marketOf(symbol: string): object {
-  const [base, quote] = symbol.split('/') as [string, string];
-  const none = { min: null, max: null };
-  return {
-    id: `${base}${quote}`,
-    symbol,
-    base,
-    quote,
-    baseId: base,
-    quoteId: quote,
-    type: 'spot',
-    spot: true,
-    margin: false,
-    swap: false,
-    future: false,
-    option: false,
-    contract: false,
-    active: true,
-    taker: FEE,
-    maker: FEE,
-    precision: { amount: AMOUNT_STEP, price: PRICE_TICK },
-    limits: {
-      amount: { min: AMOUNT_STEP, max: null },
-      price: none,
-      cost: { min: MIN_COST, max: null },
-      leverage: none,
-    },
-    info: {},
-  };
-}
+/** The market of each pair for freqtrade. */
+const MARKET = {
+  amount_step: AMOUNT_STEP,
+  price_tick: PRICE_TICK,
+  amount_min: AMOUNT_STEP,
+  cost_min: MIN_COST,
+};
 
 /** The same market for this platform. */
 const INSTRUMENT = {
@@ -125,7 +101,7 @@ const range = {
 class Freqtrade {
   readonly #python: string;
   readonly #home: string;
-  readonly #markets = JSON.stringify(Object.fromEntries(PAIRS.map((pair) => [pair, marketOf(pair)])));
+  readonly #markets = JSON.stringify(Object.fromEntries(PAIRS.map((pair) => [pair, MARKET])));
   version = '';
 
   constructor(python: string, home: string) {

@@ -1,7 +1,7 @@
 """Runs `freqtrade backtesting` without a network: the markets, which freqtrade reads from the exchange, are given.
 
     driver.py data <folder> <candles.f64> <pair> <timeframe>   writes candles as freqtrade's download does
-    driver.py run <markets as JSON> <arguments of freqtrade...>
+    driver.py run <markets as JSON: see offline_markets.py> <arguments of freqtrade...>
     driver.py result <folder of results>                       prints the trades as JSON
 
 `run` prints one JSON line at the end on descriptor 3: processor time of the process and its children, ms, and version of freqtrade.
@@ -36,13 +36,10 @@ def store(folder, file, pair, timeframe):
 
 def run(markets, arguments):
     import freqtrade
-    from freqtrade.exchange import Exchange
     from freqtrade.main import main
+    from offline_markets import set_markets
 
-    async def load(self, reload=False):
-        self._api_async.set_markets(markets)
-
-    Exchange._api_reload_markets = load
+    set_markets(markets)
     report = {"version": freqtrade.__version__}
     atexit.register(lambda: os.write(3, json.dumps({**report, "cpuMs": usage()}).encode()))
     main(arguments)

@@ -22,46 +22,12 @@ from freqtrade.optimize.backtesting import Backtesting
 from freqtrade.persistence import LocalTrade
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(FOLDER, "../../../../bench/support/freqtrade"))
+from offline_markets import set_markets  # noqa: E402
+
 MINUTE = 60_000
 MINUTES = {"5m": 5, "30m": 30, "1h": 60}
 TIERS = [{"minNotional": 0, "maxNotional": 1e12, "maintenanceMarginRate": 0.005, "maxLeverage": 125, "maintAmt": 0.0}]
-
-
-def market_of(symbol, market):
-    base, rest = symbol.split("/")
-    quote, _, settle = rest.partition(":")
-    swap = settle != ""
-    return {
-        "id": base + quote,
-        "symbol": symbol,
-        "base": base,
-        "quote": quote,
-        "settle": settle or None,
-        "baseId": base,
-        "quoteId": quote,
-        "settleId": settle or None,
-        "type": "swap" if swap else "spot",
-        "spot": not swap,
-        "margin": False,
-        "swap": swap,
-        "future": False,
-        "option": False,
-        "contract": swap,
-        "linear": True if swap else None,
-        "inverse": False if swap else None,
-        "active": True,
-        "taker": 0.001,
-        "maker": 0.001,
-        "contractSize": market.get("contract_size", 1) if swap else None,
-        "precision": {"amount": market.get("amount_step"), "price": market.get("price_tick")},
-        "limits": {
-            "amount": {"min": market.get("amount_min"), "max": market.get("amount_max")},
-            "price": {"min": None, "max": None},
-            "cost": {"min": market.get("cost_min"), "max": market.get("cost_max")},
-            "leverage": {"min": None, "max": None},
-        },
-        "info": {},
-    }
 
 
 def frame_of(candles):
@@ -123,12 +89,7 @@ def run(scenario, folder):
     sys.modules["scenario"] = ModuleType("scenario")
     sys.modules["scenario"].CURRENT = current
     tiers = scenario.get("leverage_tiers", TIERS)
-    markets = {pair: market_of(pair, own.get("market", {})) for pair, own in pairs.items()}
-
-    async def load(self, reload=False):
-        self._api_async.set_markets(markets)
-
-    Exchange._api_reload_markets = load
+    set_markets({pair: own.get("market", {}) for pair, own in pairs.items()})
     Binance.load_leverage_tiers = lambda self: {
         pair: [{**tier, "info": {"cum": tier["maintAmt"]}} for tier in tiers] for pair in pairs
     }
