@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { OrderTypes } from '#contract/account.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { Protection } from '#contract/protections.ts';
+import type { Candles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
+import { readHistory } from '#engine/run/history.ts';
+import { cutRows } from '#engine/run/prepare-pair.ts';
 import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
-import type { StrategyCallbacks, TradeView } from '#engine/strategy.ts';
+import type { StrategyCallbacks, StrategyDefinition, TradeView } from '#engine/strategy.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { candlesOf, type PairScript, pairOf, type Row, START } from './market.ts';
 import type { ListedCall } from './vector-calls.ts';
 
@@ -13,7 +18,6 @@ import type { ListedCall } from './vector-calls.ts';
  */
 
 const MINUTE = 60_000;
-const MINUTES: Readonly<Record<string, number>> = { '5m': 5, '30m': 30, '1h': 60 };
 
 type Answer =
   | number
@@ -32,6 +36,8 @@ export interface VectorPair {
   readonly detail?: string;
   readonly funding?: string;
   readonly market: Readonly<Partial<Record<string, number>>>;
+  /** In place of those of the scenario. */
+  readonly leverage_tiers?: Scenario['leverage_tiers'];
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -48,9 +54,11 @@ export interface Shared {
 }
 
 export interface CandleSet {
-  readonly timeframe: string;
+  readonly timeframe: Timeframe;
   readonly start_ms: number;
   readonly rows: readonly Row[];
+  /** Rows that are not stored: the run fills them. */
+  readonly missing?: readonly number[];
 }
 
 /** A scenario without its expected outcome. */
@@ -59,6 +67,9 @@ export interface Scenario {
   readonly settings: Settings;
   readonly pairs: Readonly<Record<string, VectorPair>>;
   readonly can_short: boolean;
+  /** Rows of each pair before its first candle of the run; signals and answers count rows from the first of them. Default 0. */
+  readonly startup_candles?: number;
+  /** Rows of the columns `enter_long`, `exit_long`, `enter_short` and `exit_short`; with a tag also of `exit_tag`. */
   readonly signals: Readonly<Record<string, readonly (readonly [number, string, string?])[]>>;
   readonly protections?: readonly Protection[];
   readonly leverage_tiers?: readonly {
@@ -92,9 +103,14 @@ const lines = readFileSync(new URL('./freqtrade-2026.9.jsonl', import.meta.url),
   .split('\n');
 export const [SHARED, ...VECTORS] = lines.map((line) => JSON.parse(line)) as [Shared, ...Vector[]];
 
-function candlesOfSet({ timeframe, start_ms, rows }: CandleSet) {
-  const stepMs = MINUTES[timeframe]! * MINUTE;
-  return candlesOf(rows, stepMs, (start_ms - START) / stepMs);
+function candlesOfSet({ timeframe, start_ms, rows, missing = [] }: CandleSet): Candles {
+  const stepMs = TIMEFRAME_MS[timeframe];
+  const candles = candlesOf(rows, stepMs, (start_ms - START) / stepMs);
+  if (missing.length === 0) return candles;
+  const isStored = (_: number, row: number) => !missing.includes(row);
+  return Object.fromEntries(
+    Object.entries(candles).map(([name, column]) => [name, (column as Float64Array).filter(isStored)]),
+  ) as unknown as Candles;
 }
 
 function fundingOf(rows: Shared['funding_sets'][string]): FundingEvents {
@@ -105,7 +121,7 @@ function fundingOf(rows: Shared['funding_sets'][string]): FundingEvents {
   };
 }
 
-function instrumentOf(market: VectorPair['market'], tiers: Vector['leverage_tiers']): Instrument {
+function instrumentOf(market: VectorPair['market'], tiers: Scenario['leverage_tiers']): Instrument {
   return {
     ...(tiers && {
       leverageTiers: tiers.map(({ maintenanceMarginRate, maintAmt, ...tier }) => ({
@@ -124,64 +140,69 @@ function instrumentOf(market: VectorPair['market'], tiers: Vector['leverage_tier
   };
 }
 
-function signalsOf(said: Vector['signals'][string]): Partial<PairScript> {
+function signalsOf(said: Scenario['signals'][string]): Partial<PairScript> {
   const rows = (column: string) => said.filter(([, name]) => name === column).map(([row]) => row);
-  // The program that recorded the vectors passed no tags of exits.
-  const entries = said.filter(([, name, tag]) => tag && name.startsWith('enter'));
+  const tags = (named: (column: string) => boolean) =>
+    Object.fromEntries(said.filter(([, name, tag]) => tag && named(name)).map(([row, , tag]) => [row, tag!]));
   return {
     enterLong: rows('enter_long'),
     exitLong: rows('exit_long'),
     enterShort: rows('enter_short'),
     exitShort: rows('exit_short'),
-    enterTags: Object.fromEntries(entries.map(([row, , tag]) => [row, tag!])),
+    enterTags: tags((column) => column.startsWith('enter')),
+    // The program that recorded the vectors passed no tags of exits: a tag of an exit signal counts for nothing.
+    exitTags: tags((column) => column === 'exit_tag'),
   };
 }
 
 /** Detail candles that freqtrade reads: up to and including the open of its last main candle. */
-function detailUpTo({ timeframe, start_ms, rows }: CandleSet, last: number) {
-  const stepMs = MINUTES[timeframe]! * MINUTE;
-  return candlesOf(
-    rows.filter((_, row) => start_ms + row * stepMs <= last),
-    stepMs,
-    (start_ms - START) / stepMs,
-  );
+function detailUpTo(set: CandleSet, last: number): Candles {
+  const rows = (last - set.start_ms) / TIMEFRAME_MS[set.timeframe] + 1;
+  return candlesOfSet({ ...set, rows: set.rows.slice(0, rows) });
 }
 
+/** The pairs of a scenario, prepared as those of a run: gaps are filled and startup candles are cut off. */
 export function pairsOf(vector: Scenario, shared: Shared = SHARED): PairInput[] {
-  return Object.entries(vector.pairs).map(([pair, { candles, detail, funding, market }]) => {
-    const set = shared.candle_sets[candles]!;
-    const { timestamp } = candlesOfSet(set);
-    const { rows, timeframe, start_ms } = set;
-    const timeframeMs = MINUTES[timeframe]! * MINUTE;
-    return {
-      ...pairOf({
-        pair,
-        rows,
-        timeframeMs,
-        startsAt: (start_ms - START) / timeframeMs,
-        ...signalsOf(vector.signals[pair] ?? []),
-        ...(funding && { funding: fundingOf(shared.funding_sets[funding]!) }),
-        ...(detail && { detail: detailUpTo(shared.candle_sets[detail]!, timestamp.at(-1)!) }),
+  const { startup_candles = 0 } = vector;
+  const sets = Object.values(vector.pairs).map(({ candles }) => shared.candle_sets[candles]!);
+  const { timeframe } = sets[0]!;
+  const start = Math.min(...sets.map(({ start_ms }) => start_ms)) + startup_candles * TIMEFRAME_MS[timeframe];
+  const strategy = { startupCandles: () => startup_candles } as unknown as StrategyDefinition;
+  const config = {
+    ...{ timeframe, params: {} },
+    date_range: { start: new Date(start).toISOString(), end: '2100-01-01T00:00:00Z' },
+  } as unknown as ResolvedBacktestConfig;
+  return Object.entries(vector.pairs).map(([pair, own]) => {
+    const set = shared.candle_sets[own.candles]!;
+    const candles = candlesOfSet(set);
+    const history = readHistory(strategy, config, {
+      ...{ pair, candles },
+      ...(own.funding && { funding: fundingOf(shared.funding_sets[own.funding]!) }),
+      ...(own.detail && {
+        detail: detailUpTo(shared.candle_sets[own.detail]!, candles.timestamp.at(-1)!),
       }),
-      instrument: instrumentOf(market, vector.leverage_tiers),
-    };
+      instrument: instrumentOf(own.market, own.leverage_tiers ?? vector.leverage_tiers),
+    });
+    if ('reason' in history) throw new Error(history.reason);
+    const { signals } = pairOf({ rows: set.rows, ...signalsOf(vector.signals[pair] ?? []) });
+    const analysis = { columns: {}, informative: {}, signals };
+    return cutRows(strategy, history, analysis, history.from, set.rows.length);
   });
 }
 
 /** Callbacks of a scenario's tables. Rows without an entry keep the proposed value. */
 function callbacksOf({ answers, pairs }: Scenario, shared: Shared): StrategyCallbacks | undefined {
   if (!answers) return undefined;
-  type At = { readonly pair: string; readonly index: number; readonly time: number };
-  const lookUp = (name: string, { pair, index, time }: At): Answer | undefined => {
-    const byKey = answers[name]![pair] ?? answers[name]!['*'];
-    const set = shared.candle_sets[pairs[pair]!.candles]!;
-    const minutes = (time - set.start_ms) / MINUTE - index * MINUTES[set.timeframe]!;
-    return byKey?.[minutes === 0 ? `${index}` : `${index}+${minutes}`] ?? keyed(byKey, index, minutes);
-  };
-  // `null` is a value, not a missing key.
-  const keyed = (byKey: AnswerTable[string] | undefined, index: number, minutes: number) => {
-    const key = minutes === 0 ? `${index}` : `${index}+${minutes}`;
-    return byKey && key in byKey ? byKey[key] : byKey?.['*'];
+  type At = { readonly pair: string; readonly time: number };
+  const lookUp = (name: string, { pair, time }: At): Answer | undefined => {
+    const byKey = answers[name]![pair] ?? answers[name]!['*'] ?? {};
+    const { start_ms, timeframe } = shared.candle_sets[pairs[pair]!.candles]!;
+    const stepMs = TIMEFRAME_MS[timeframe];
+    const row = Math.floor((time - start_ms) / stepMs);
+    const minutes = (time - start_ms - row * stepMs) / MINUTE;
+    const key = minutes === 0 ? `${row}` : `${row}+${minutes}`;
+    // `null` is a value, not a missing key.
+    return key in byKey ? byKey[key] : byKey['*'];
   };
   const asked = <T extends Answer>(name: string, at: At, proposed: T): T => {
     const answer = lookUp(name, at);
@@ -247,8 +268,8 @@ export function settingsOf(vector: Scenario, shared: Shared = SHARED): Simulatio
   const perMinute = unit === 'seconds' ? 60 : 1;
   const { entry: entryType, exit: exitType } = all.order_types as OrderTypes;
   return {
-    timeframeMs: MINUTES[all.timeframe]! * MINUTE,
-    ...(all.timeframe_detail && { detailTimeframeMs: MINUTES[all.timeframe_detail]! * MINUTE }),
+    timeframeMs: TIMEFRAME_MS[all.timeframe as Timeframe],
+    ...(all.timeframe_detail && { detailTimeframeMs: TIMEFRAME_MS[all.timeframe_detail as Timeframe] }),
     startingBalance: all.dry_run_wallet,
     stake:
       all.stake_amount === 'unlimited' ? { kind: 'unlimited' } : { kind: 'fixed', amount: all.stake_amount },
@@ -274,7 +295,12 @@ export function settingsOf(vector: Scenario, shared: Shared = SHARED): Simulatio
     exitProfitOffset: all.exit_profit_offset,
     ignoreRoiIfEntrySignal: all.ignore_roi_if_entry_signal,
     fillModel: 'freqtrade',
-    liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0, marginMode: all.margin_mode },
+    liquidation: {
+      maintenanceMarginRate: 0.005,
+      buffer: all.liquidation_buffer ?? 0.05,
+      closingFee: 0,
+      marginMode: all.margin_mode,
+    },
     positionStacking: all.position_stacking,
     unfilledTimeout: { entry: entry / perMinute, exit: exit / perMinute },
     orderTypes: { entry: entryType, exit: exitType },
@@ -282,7 +308,9 @@ export function settingsOf(vector: Scenario, shared: Shared = SHARED): Simulatio
     ...(all.ignore_buying_expired_candle_after && {
       // A signal of this age still acts.
       ignoreEntryAfterCandles:
-        Math.floor(all.ignore_buying_expired_candle_after / (MINUTES[all.timeframe_detail]! * 60)) + 1,
+        Math.floor(
+          (all.ignore_buying_expired_candle_after * 1000) / TIMEFRAME_MS[all.timeframe_detail as Timeframe],
+        ) + 1,
     }),
     ...(all.max_entry_position_adjustment >= 0 && { maxAdjustments: all.max_entry_position_adjustment }),
     ...(vector.protections && { protections: vector.protections }),
@@ -363,7 +391,9 @@ export function differences(
   for (const [name, count] of Object.entries(ours))
     if (count !== (expected.counters[name] ?? 0))
       wrong.push(`${name} ${count}, not ${expected.counters[name] ?? 0}`);
-  if (!isSame(finalBalance, expected.final_balance, relative))
+  // A sum of profits, whose last digits are those of the largest balance.
+  const wallet = vector.settings.dry_run_wallet ?? shared.default_settings.dry_run_wallet;
+  if (!isSame(finalBalance, expected.final_balance, relative, wallet as number))
     wrong.push(`final balance ${finalBalance}, not ${expected.final_balance}`);
   return wrong;
 }
@@ -386,7 +416,8 @@ function differentOrders(
   return isEqual ? [] : [`trade ${trade}: orders ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`];
 }
 
-function isSame(a: unknown, b: unknown, relative: number): boolean {
+/** `least` is the least number of which the difference is a share. */
+function isSame(a: unknown, b: unknown, relative: number, least = 1): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
-  return Math.abs(a - b) <= relative * Math.max(Math.abs(a), Math.abs(b), 1);
+  return Math.abs(a - b) <= relative * Math.max(Math.abs(a), Math.abs(b), least);
 }

@@ -15,9 +15,12 @@ from types import ModuleType
 import pandas as pd
 from freqtrade.commands import Arguments  # noqa: F401  Loads the modules in the order that freqtrade needs.
 from freqtrade.data.btanalysis import get_tick_size_over_time
+from freqtrade.data.converter import ohlcv_fill_up_missing_data, trim_dataframes
 from freqtrade.data.history import get_timerange
 from freqtrade.enums import CandleType, MarginMode, RunMode, TradingMode
-from freqtrade.exchange import Binance, Exchange
+from freqtrade.exchange import Binance, Exchange, timeframe_to_minutes
+from freqtrade.leverage.liquidation_price import update_liquidation_prices
+from freqtrade.optimize import backtesting as backtesting_module
 from freqtrade.optimize.backtesting import Backtesting
 from freqtrade.persistence import LocalTrade
 
@@ -26,17 +29,17 @@ sys.path.append(os.path.join(FOLDER, "../../../../bench/support/freqtrade"))
 from offline_markets import set_markets  # noqa: E402
 
 MINUTE = 60_000
-MINUTES = {"5m": 5, "30m": 30, "1h": 60}
 TIERS = [{"minNotional": 0, "maxNotional": 1e12, "maintenanceMarginRate": 0.005, "maxLeverage": 125, "maintAmt": 0.0}]
 
 
 def frame_of(candles):
-    step = MINUTES[candles["timeframe"]] * MINUTE
+    step = timeframe_to_minutes(candles["timeframe"]) * MINUTE
     frame = pd.DataFrame(candles["rows"], columns=["open", "high", "low", "close"], dtype="float64")
     times = [candles["start_ms"] + row * step for row in range(len(frame))]
     frame.insert(0, "date", pd.to_datetime(times, unit="ms", utc=True))
     frame["volume"] = 1000.0
-    return frame
+    stored = frame.drop(candles.get("missing", []))
+    return ohlcv_fill_up_missing_data(stored, candles["timeframe"], "")
 
 
 def funding_of(rows):
@@ -88,10 +91,11 @@ def run(scenario, folder):
     current = {"answers": {}, "protections": [], "signals": {}, **scenario, "first": first}
     sys.modules["scenario"] = ModuleType("scenario")
     sys.modules["scenario"].CURRENT = current
-    tiers = scenario.get("leverage_tiers", TIERS)
+    shared_tiers = scenario.get("leverage_tiers", TIERS)
     set_markets({pair: own.get("market", {}) for pair, own in pairs.items()})
     Binance.load_leverage_tiers = lambda self: {
-        pair: [{**tier, "info": {"cum": tier["maintAmt"]}} for tier in tiers] for pair in pairs
+        pair: [{**tier, "info": {"cum": tier["maintAmt"]}} for tier in own.get("leverage_tiers", shared_tiers)]
+        for pair, own in pairs.items()
     }
     # Asks the exchange for its position mode, which a backtest does not use.
     Binance.additional_exchange_init = lambda self: None
@@ -111,9 +115,51 @@ def run(scenario, folder):
         backtesting.available_pairs.append(pair)
     [strategy] = backtesting.strategylist
     backtesting._set_strategy(strategy)
-    begin, end = get_timerange(frames)
+    backtesting.required_startup = scenario.get("startup_candles", 0)
+    traded = trim_dataframes(frames, backtesting.timerange, backtesting.required_startup)
+    begin, end = get_timerange(traded)
     found = backtesting.backtest(processed=dict(frames), start_date=begin, end_date=end)
-    return result_of(backtesting, found, begin, scenario["trade_columns"])
+    return result_of(backtesting, found, get_timerange(frames)[0], scenario["trade_columns"])
+
+
+class OwnMargin:
+    """freqtrade with the margin of the simulator (docs/decisions/081); its formulas stay."""
+
+    price = Binance.dry_run_liquidation_price
+    process_exit = Backtesting._process_exit_order
+
+    def nearest_price(self, *, pair, is_short, open_trades, **position):
+        """The nearest of the prices of all tiers: the tier is that of the position's value, not of its stake."""
+        values = {trade.pair: trade.amount * trade.open_rate for trade in open_trades}
+
+        def price_of(own):
+            def ratio_and_amount(other, stake):
+                tiers = [(tier["maintenanceMarginRate"], tier["maintAmt"]) for tier in self._leverage_tiers[other]]
+                return own if other == pair else max(tiers, key=lambda tier: values[other] * tier[0] - tier[1])
+
+            self.get_maintenance_ratio_and_amt = ratio_and_amount
+            return OwnMargin.price(self, pair=pair, is_short=is_short, open_trades=open_trades, **position)
+
+        tiers = self._leverage_tiers[pair]
+        prices = [price_of((tier["maintenanceMarginRate"], tier["maintAmt"])) for tier in tiers]
+        return min(prices) if is_short else max(prices)
+
+    def update(trade, **rest):
+        """No price is renewed at the end of the run."""
+        if trade.exit_reason != "force_exit":
+            update_liquidation_prices(trade, **rest)
+
+    def renew(self, order, trade, *rest):
+        """Prices are renewed after an exit: with the amount that is left, and in cross margin with the balance after it."""
+        OwnMargin.process_exit(self, order, trade, *rest)
+        if not order.ft_is_open and (trade.is_open or self.margin_mode == MarginMode.CROSS):
+            wallet = {"wallets": self.wallets, "stake_currency": self.config["stake_currency"]}
+            OwnMargin.update(trade, exchange=self.exchange, dry_run=True, **wallet)
+
+
+Binance.dry_run_liquidation_price = OwnMargin.nearest_price
+Backtesting._process_exit_order = OwnMargin.renew
+backtesting_module.update_liquidation_prices = OwnMargin.update
 
 
 def result_of(backtesting, found, begin, columns):

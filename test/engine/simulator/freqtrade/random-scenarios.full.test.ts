@@ -12,7 +12,7 @@ if ('missing' in found) console.warn(`Skipped: the comparison with freqtrade. ${
 const DRIVER = new URL('./freqtrade-driver.py', import.meta.url).pathname;
 /** Scenarios from this seed on, so many. `FREQTRADE_SEED` and `FREQTRADE_SCENARIOS` run others. */
 const SEED = Number(process.env.FREQTRADE_SEED ?? 1);
-const SCENARIOS = Number(process.env.FREQTRADE_SCENARIOS ?? 150);
+const SCENARIOS = Number(process.env.FREQTRADE_SCENARIOS ?? 200);
 
 type Reply = Expected | { readonly error: string };
 

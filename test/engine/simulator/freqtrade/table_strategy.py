@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
+from freqtrade.exchange import timeframe_to_minutes
 from freqtrade.strategy import IStrategy
 from scenario import CURRENT
 
 ANSWERS = CURRENT["answers"]
-MINUTES = {"5m": 5, "30m": 30, "1h": 60}
-STEP = MINUTES[CURRENT["settings"]["timeframe"]]
+STEP = timeframe_to_minutes(CURRENT["settings"]["timeframe"])
 
 
 def answer(callback, pair, time: datetime, default):
@@ -37,12 +37,17 @@ class TableStrategy(IStrategy):
 
     def populate_entry_trend(self, dataframe, metadata):
         for row, column, *tag in CURRENT["signals"].get(metadata["pair"], []):
+            if column == "exit_tag":
+                continue
             dataframe.loc[row, column] = 1
             if tag and column.startswith("enter"):
                 dataframe.loc[row, "enter_tag"] = tag[0]
         return dataframe
 
     def populate_exit_trend(self, dataframe, metadata):
+        for row, column, *tag in CURRENT["signals"].get(metadata["pair"], []):
+            if column == "exit_tag":
+                dataframe.loc[row, column] = tag[0]
         return dataframe
 
 
