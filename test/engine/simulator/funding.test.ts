@@ -49,6 +49,45 @@ describe('funding', () => {
     expect(profits).toEqual([0.00102]);
   });
 
+  it('funding at the time of an adjustment is in the profit that afterFill gets', () => {
+    const profitsOf = (stake: number) => {
+      const profits: number[] = [];
+      run(
+        { rows: FLAT, enterShort: [0], funding: hourly([2]) },
+        {
+          callbacks: {
+            adjustPosition: ({ index }) => (index === 2 ? stake : null),
+            afterFill: (_context, _trade, _price, profit) => {
+              profits.push(profit);
+              return null;
+            },
+          },
+        },
+      );
+      return profits;
+    };
+    // 0.102 of one unit, and 0.204 of two after the addition, of a stake of 200.
+    expect(profitsOf(100)).toEqual([0, 0.00153]);
+    // Twice 0.102 of the unit that was held before the exit of a half.
+    expect(profitsOf(-50)).toEqual([0, 0.00204]);
+  });
+
+  it('funding between two candles is paid when an addition is filled that has waited', () => {
+    const rows: Row[] = [flat(100), flat(100), flat(100), [100, 100, 90, 100], flat(100), flat(100)];
+    const { trades } = run(
+      { rows, enterLong: [0], funding: hourly([2.5]) },
+      {
+        ...{ stoploss: -0.5, unfilledTimeoutMinutes: 300 },
+        callbacks: {
+          adjustPosition: ({ index }) => (index === 2 ? 95 : null),
+          customEntryPrice: ({ index }, _side, open) => (index === 2 ? 95 : open),
+        },
+      },
+    );
+    expect(trades[0]!.orders).toHaveLength(3);
+    expect(trades[0]!.funding).toBeCloseTo(-0.102, 12);
+  });
+
   it('funding accrues on the equity curve as it happens', () => {
     const script = { rows: FLAT, enterLong: [0], exitLong: [4], funding: hourly([1, 3]) };
     const { curve } = run(script);

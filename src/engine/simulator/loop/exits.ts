@@ -77,9 +77,11 @@ export function fillExit(run: Run, position: Position): void {
 function fillOrder(run: Run, position: Position, isWhole: boolean): void {
   if (run.settings.callbacks.orderFilled)
     callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
+  const { amount } = position;
   run.bookExit(position);
   if (isWhole) return;
-  if (run.settings.callbacks.afterFill) adjustStopAfterFill(run, position, position.order.price);
+  if (run.settings.callbacks.afterFill)
+    adjustStopAfterFill(run, position, position.order.price, position.amount / amount);
   position.proposeStop();
 }
 
@@ -121,9 +123,22 @@ function waitWithRest({ candle, settings }: Run, position: Position): void {
   if (settings.detailPerCandle === 1) position.lowest = position.highest = Number.NaN;
 }
 
-/** Calls `afterFill`, which the strategy has, for an order filled at `price`, which may widen the stop, then trails at that price (reference 3.3). */
-export function adjustStopAfterFill(run: Run, position: Position, price: number): void {
+/**
+ * Calls `afterFill`, which the strategy has, for an order filled at `price`, which may widen the stop, then trails at that price
+ * (reference 3.3). The profit includes the funding at the time of the fill; after a partial exit it is that of the amount before.
+ *
+ * @param left ratio of the present amount to the one before a partial exit
+ */
+export function adjustStopAfterFill(run: Run, position: Position, price: number, left = 1): void {
   if (!isTighter(price, position.stop, position.direction)) return;
+  const { counted, total } = position.fundingSum;
+  const isLeftOut = total * left !== counted;
+  if (isLeftOut) position.countFunding(total * left, run.settings);
+  setStopAfterFill(run, position, price);
+  if (isLeftOut) position.countFunding(counted, run.settings);
+}
+
+function setStopAfterFill(run: Run, position: Position, price: number): void {
   const distance = callAfterFill(run, position, price);
   if (distance !== null) {
     position.stop = stopAt(price, distance, position.leverage, position.direction, position.tick);

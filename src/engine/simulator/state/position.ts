@@ -318,6 +318,12 @@ export class Position {
     this.#findTriggers(settings);
   }
 
+  /** Makes `funding` that of profit ratios. */
+  countFunding(funding: number, settings: ResolvedSettings): void {
+    this.fundingSum.counted = funding;
+    this.#findTriggers(settings);
+  }
+
   /** Forgets the funding booked for detail candles after `time`, at which the position is closed in retrospect. */
   limitFunding(time: number, settings: ResolvedSettings): void {
     this.fundingSum.limit(time, this.amount, this.direction);
