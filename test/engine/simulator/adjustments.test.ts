@@ -193,6 +193,25 @@ describe('the callbacks of an adjustment', () => {
     expect(trades[0]!.orders![1]).toMatchObject({ price: 90, amount: 1, filledAt: detail.timestamp[3] });
   });
 
+  it.each([
+    // One unit at 100, and 100 / 94 at 94: the average.
+    ['is filled', 94, 200 / (1 + 100 / 94)],
+    ['waits', 90, 100],
+  ])('a replaced addition that %s proposes the stop once more', (_what, price, from) => {
+    const rows: Row[] = [flat(100), flat(100), flat(96), flat(96), [96, 96, 93, 93], flat(96)];
+    const { trades } = run(
+      { 2: 100 },
+      { stoploss: -0.1, unfilledTimeoutMinutes: 600 },
+      {
+        customEntryPrice: ({ index }, _side, open) => (index === 2 ? 91 : open),
+        customStoploss: ({ index }) => (index === 3 ? 0.02 : null),
+        adjustEntryPrice: ({ index }, _trade, present) => (index === 4 ? price : present),
+      },
+      rows,
+    );
+    expect(trades[0]!.stopPrice).toBeCloseTo(from * 0.98, 10);
+  });
+
   it('afterFill may widen the stop after the fill of an order; customStoploss may not', () => {
     const prices: number[] = [];
     const stops: number[] = [];

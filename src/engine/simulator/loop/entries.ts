@@ -216,7 +216,8 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   if (order.kind === 'addition') {
     order.time = candle.time;
     order.tag = market.enterTag(candle.row);
-    position.placeAddition(candle.time, settings);
+    // One that is filled in this candle has no recalculation before that.
+    if (!candle.contains(price)) position.placeAddition(candle.time, settings);
     return true;
   }
   position.stake = entryStake(stake, amount, price, leverage, orderRules);
