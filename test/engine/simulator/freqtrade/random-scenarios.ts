@@ -155,7 +155,10 @@ export function randomScenario(seed: number): RandomScenario {
     const missing = detail || draw.chance(0.8) ? [] : gapsOf(draw, rows);
     sets[name] = { timeframe, start_ms: start, rows: filled(merged(fine, perCandle), missing), missing };
     if (detail) sets[`${name}-detail`] = { timeframe: detail, start_ms: start, rows: fine };
-    if (!spot && draw.chance(0.7)) funding[name] = eventsOf(draw, market, start, sets[name]!);
+    const step = minutesOf(detail ?? timeframe) / 60;
+    // freqtrade loses the events between two candles where an addition is filled that has waited.
+    const every = settings.position_adjustment_enable && step > 1 ? step : draw.of(1, 4, 8);
+    if (!spot && draw.chance(0.7)) funding[name] = eventsOf(draw, market, start, sets[name]!, every);
     pairs[spot ? `${name}/USDT` : `${name}/USDT:USDT`] = {
       candles: name,
       ...(detail && { detail: `${name}-detail` }),
@@ -228,9 +231,9 @@ function eventsOf(
   { price, decimals }: Market,
   start: number,
   { timeframe, rows }: CandleSet,
+  every: number,
 ): [number, number, number][] {
   const hours = Math.ceil((rows.length * TIMEFRAME_MS[timeframe]) / HOUR);
-  const every = draw.of(1, 4, 8);
   const events: [number, number, number][] = [];
   const first = Math.ceil(start / HOUR) * HOUR;
   for (let hour = 0; hour <= hours; hour += every) {
@@ -297,8 +300,8 @@ function settingsOf(
     exit_profit_offset: draw.of(0, 0.01, -0.01),
     ignore_roi_if_entry_signal: draw.chance(0.2),
     unfilledtimeout: {
-      entry: draw.of(5, 10, 60, 120, 300) * long * perMinute,
-      exit: draw.of(5, 10, 60, 120, 300) * long * perMinute,
+      entry: draw.of(5, 10, 60, 120, 300, 1200) * long * perMinute,
+      exit: draw.of(5, 10, 60, 120, 300, 1200) * long * perMinute,
       unit: seconds ? 'seconds' : 'minutes',
       exit_timeout_count: 0,
     },
