@@ -34,13 +34,15 @@ export function planUniverse(
   const range = tradedRange(config);
   const lastDay = floorToGrid(range.end, DAY_MS);
   const { membership, rebalances, short } = chooseOver(universe, candidates, range);
-  const final = membersAt(universe, candidates, lastDay);
+  const delistings = delistingsOf(universe, candidates, range.end);
+  // A pair that ended on the last whole day of a run, which ends within the next day, was delisted as well.
   const alive = candidates.filter(
-    ({ start, candles }) => candles[Math.round((lastDay - start) / DAY_MS) - 1],
+    ({ pair, start, candles }) =>
+      !delistings.has(pair) && candles[Math.round((lastDay - start) / DAY_MS) - 1],
   );
+  const final = membersAt(universe, alive, lastDay);
   return {
-    ...{ candidates, leftOut, rebalances, short },
-    delistings: delistingsOf(universe, candidates, range.end),
+    ...{ candidates, leftOut, rebalances, short, delistings },
     membership: inOrder(membership, candidates),
     survivors: inOrder(chooseOver(universe, alive, range).membership, candidates),
     finalRanking: inOrder(
