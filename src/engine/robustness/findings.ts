@@ -87,8 +87,8 @@ function capacityFinding(capacity: ReportRobustness['capacity']): string[] {
     ...(half === null ? [] : [`the Sharpe ratio halves at a wallet of ${wallet(half)}`]),
     ...(zero === null ? [] : [`the profit is gone at ${half === null ? 'a wallet of ' : ''}${wallet(zero)}`]),
   ];
-  if (limits.length === 0) return [`No limit of the capacity: ${reason}`];
-  const binds = pair === null || share === null ? '' : ` ${pair} binds, with ${share.toFixed(0)} % of it.`;
+  if (limits.length === 0) return [`No capacity was found: ${reason}`];
+  const binds = pair === null || share === null ? '' : ` ${pair} pays ${share.toFixed(0)} % of the impact.`;
   return [`With market impact ${limits.join(', and ')}.${binds}${reason === null ? '' : ` ${reason}`}`];
 }
 

@@ -126,13 +126,18 @@ function againstBitcoin(
     const source = { timeframe: stored.source, candles: stored.candles.timestamp.length };
     return { benchmark: 'btc', pair, ...attribution(days.returns, returnsOf(stored)), source };
   }
-  if (!bitcoin) {
-    const reason = pairs.every(({ pair }) => /[/:]BTC$/.test(pair))
-      ? 'The run is in bitcoin: holding it has no return.'
-      : 'The run has no pair of bitcoin. Add one to its pairs to compare with it.';
-    return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason };
-  }
+  if (!bitcoin) return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason: withoutBitcoin(pairs, day) };
   return { benchmark: 'btc', pair: bitcoin.pair, ...attribution(days.returns, returnsOf(bitcoin)) };
+}
+
+function withoutBitcoin(pairs: readonly PairInput[], { length: days }: Float64Array): string {
+  if (pairs.every(({ pair }) => /[/:]BTC$/.test(pair))) {
+    return 'The run is in bitcoin: holding it has no return.';
+  }
+  // Stored bitcoin is not read for it.
+  if (days < MIN_DAYS) return tooShort(days);
+  const money = pairs[0]!.pair.slice(pairs[0]!.pair.indexOf('/'));
+  return `The run has no pair of bitcoin. Collect BTC${money} or add it to the pairs to compare with it.`;
 }
 
 function bootstrapSection(returns: Float64Array, seed: number): ReportRobustness['bootstrap'] {

@@ -122,7 +122,7 @@ describe('capacity', () => {
     expect(ReportRobustness.parse(section)).toEqual(section);
     expect(JSON.stringify(sectionOf())).toBe(JSON.stringify(section));
     expect(section.findings.at(-1)).toMatch(
-      /^With market impact the Sharpe ratio halves at a wallet of \d{1,3}(,\d{3})*, and the profit is gone at \d{1,3}(,\d{3})*\. BTC/,
+      /^With market impact the Sharpe ratio halves at a wallet of \d{1,3}(,\d{3})*, and the profit is gone at \d{1,3}(,\d{3})*\. BTC\/USDT:USDT pays \d+ % of the impact\./,
     );
     expect(robustnessText(section, 'USDT')).toContain('Entries reduced');
     for (const name of ['multiple', 'aum', 'aum_half', 'aum_zero', 'impact_cost_pct', 'impact_share_pct'])
@@ -159,7 +159,7 @@ describe('capacity', () => {
       ...{ aum_half: null, aum_zero: null, reason: expect.stringContaining(reason) },
     });
     expect(JSON.stringify(none)).not.toContain('NaN');
-    expect(none.findings.at(-1)).toContain('No limit of the capacity: ');
+    expect(none.findings.at(-1)).toContain('No capacity was found: ');
   });
 
   it('a run without the request has neither the section nor other figures', () => {

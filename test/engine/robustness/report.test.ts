@@ -144,8 +144,16 @@ describe('robustness of a report', () => {
     expect(section.break_even.method).toBe('closed_form');
     expect(section.benchmarks[1]).toMatchObject({
       ...{ benchmark: 'btc', pair: null, alpha_pct: null },
-      reason: 'The run has no pair of bitcoin. Add one to its pairs to compare with it.',
+      reason:
+        'The run has no pair of bitcoin. Collect BTC/USDT:USDT or add it to the pairs to compare with it.',
     });
+  });
+
+  it('a short run without bitcoin is asked for days, not for bitcoin', () => {
+    const { benchmarks } = robustnessOf({ days: 30, strategy: once, pairs: ['ETH/USDT:USDT'] });
+    expect(benchmarks.map(({ reason }) => reason)).toEqual(
+      Array(2).fill('The run has 30 days; 90 are needed.'),
+    );
   });
 
   it('a run in bitcoin is not asked for a pair of bitcoin, which no exchange has', () => {
