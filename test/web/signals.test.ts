@@ -144,6 +144,7 @@ describe.skipIf(!hasChromium)('signals in the form of a backtest', () => {
       ['BTC/USDT:USDT', '2026-01-05T04:00:00.000Z', 'exit_signal'],
       ['ETH/USDT:USDT', '2026-01-08T01:00:00.000Z', 'force_exit'],
     ]);
+    await page.getByText('not checked (signals were given)', { exact: true }).waitFor();
     await page.goto(`${dashboard.url}/backtests/new?strategy=signals`);
     await page.getByRole('combobox', { name: 'Uploaded file' }).selectOption(config.signals);
     await expect.poll(() => page.getByLabel('ID of the file').inputValue()).toBe(config.signals);

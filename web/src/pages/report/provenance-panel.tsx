@@ -74,7 +74,7 @@ export function ProvenancePanel(props: {
         <dt>Seed</dt>
         <dd>{settings.seed}</dd>
         <dt>Look-ahead check</dt>
-        <dd>{look_ahead.state === 'sampled' ? look_ahead.message : look_ahead.state.replace('_', ' ')}</dd>
+        <dd>{lookAheadText(look_ahead)}</dd>
         {job.found_by && (
           <>
             <dt>Parameters found by</dt>
@@ -96,6 +96,11 @@ export function ProvenancePanel(props: {
       </details>
     </Panel>
   );
+}
+
+/** State of the check, with what was checked or why nothing was. */
+function lookAheadText({ state, message }: ReportData['look_ahead']): string {
+  return message.startsWith(state) ? state.replace('_', ' ') + message.slice(state.length) : message;
 }
 
 /** Leverage tiers that were applied to each pair, and where they are from. */

@@ -19,7 +19,7 @@ const MEMBER_COLUMNS: readonly Column<Member>[] = [
   {
     key: 'ends',
     title: 'Candles end',
-    width: 160,
+    width: 180,
     cell: ({ ends }) => (ends === null ? NO_VALUE : <Time at={ends} />),
   },
   {
