@@ -1,4 +1,5 @@
 import { SESSION_HEADER } from '#contract/names.ts';
+import { SYMBOLS } from '#contract/trading-modes.ts';
 import { escapeControlChars } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -197,7 +198,9 @@ function explain(status: number, text: string): Rejection {
     const hint =
       status === 401
         ? '. Set TOUCHSTONE_TOKEN to a token; in local mode print one with: touchstone token --role researcher'
-        : '';
+        : detail.code === 'VAL002'
+          ? symbolHint(detail.context?.value, detail.context?.format)
+          : '';
     const message = `${detail.code}: ${detail.message}${hint}`;
     return {
       message,
@@ -207,4 +210,16 @@ function explain(status: number, text: string): Rejection {
   } catch {
     return { message: `HTTP status ${status} without an explanation`, context: {}, issues: [] };
   }
+}
+
+/** What to do about a symbol of the other trading mode: the message of the interface names the format of futures in both. */
+function symbolHint(value: unknown, expected: unknown): string {
+  const symbol = String(value);
+  if (expected === SYMBOLS.futures.format && SYMBOLS.spot.pattern.test(symbol)) {
+    return '. A spot pair needs --trading-mode spot';
+  }
+  if (expected === SYMBOLS.spot.format && SYMBOLS.futures.pattern.test(symbol)) {
+    return `. With --trading-mode spot the format is ${SYMBOLS.spot.format}`;
+  }
+  return '';
 }
