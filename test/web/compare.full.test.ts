@@ -63,6 +63,19 @@ describe.skipIf(!hasChromium)('the comparison of backtests', () => {
     await close();
   });
 
+  test('tells spot pairs from the perpetuals of the same names', async () => {
+    const spot = await seedBacktest(dashboard.platform, {
+      ...{ date_range: MONTH, trading_mode: 'spot', pairs: ['BTC/USDT', 'ETH/USDT'] },
+    });
+    const { page, close } = await dashboard.open(`/compare?ids=${spot},${ids[0]}&only=true`);
+    const settings = page.getByLabel('Setting');
+    const name = 'trading_mode spot differs from the baseline: futures';
+    await settings.getByRole('row', { name }).waitFor();
+    const pairs = 'pairs BTC/USDT spot, ETH/USDT spot differs from the baseline: BTC/USDT, ETH/USDT';
+    expect(await settings.getByRole('row', { name: pairs }).count()).toBe(1);
+    await close();
+  });
+
   test('draws each scale, also of runs with other ranges, and lists a run that is gone', async () => {
     const { page, problems, close } = await dashboard.open(`/compare?ids=${ids.join(',')},bt-gone`);
     await page.getByText('RES001').waitFor();

@@ -123,6 +123,15 @@ describe.skipIf(!hasChromium)('the data page', () => {
     await close();
   });
 
+  test('series of a spot pair is told from that of the perpetual', async () => {
+    const body = { timeframe: '1d', start: '2024-01-01', end: '2024-02-01', trading_mode: 'spot' };
+    await startCollection(dashboard.platform, { ...body, symbols: ['ADA/USDT'] });
+    const { page, close } = await dashboard.open('/data?series=ADA%2FUSDT+1d');
+    await page.getByRole('rowheader', { name: 'ADA/USDT spot 1d' }).waitFor();
+    await page.getByRole('heading', { name: 'ADA/USDT spot 1d' }).waitFor();
+    await close();
+  });
+
   test('cancel ends a running collection', async () => {
     const { page, problems, close } = await dashboard.open('/data');
     const id = await startCollection(dashboard.platform, {

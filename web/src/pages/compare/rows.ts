@@ -1,7 +1,7 @@
 import LIMITS from 'virtual:limits';
 import METRICS from 'virtual:metrics';
 import type { ResponseOf } from '../../api/client.ts';
-import { NO_VALUE, signed, value, withUnit } from '../../ui/format.ts';
+import { NO_VALUE, shortSymbol, signed, value, withUnit } from '../../ui/format.ts';
 import type { Job } from './runs.ts';
 
 type Report = ResponseOf<'getBacktestReport'>;
@@ -106,8 +106,13 @@ function bestOf(name: string, numbers: readonly (number | null)[]): number | und
 
 /** Settings of all runs by their path in the configuration. */
 export function settingRows(jobs: readonly Job[], base: number): readonly CompareRow[] {
+  const hasSpot = jobs.some(({ config }) => config.trading_mode !== undefined);
   const settings = jobs.map(({ config, registered, experiment_name }) =>
-    leavesOf({ ...config, version: registered?.version ?? null, experiment_name }),
+    leavesOf({
+      ...config,
+      ...(hasSpot && { trading_mode: config.trading_mode ?? LIMITS.backtest.defaults.trading_mode }),
+      ...{ version: registered?.version ?? null, experiment_name },
+    }),
   );
   const paths = [...new Set(settings.flatMap((each) => [...each.keys()]))];
   return paths.map((path) => {
@@ -142,9 +147,12 @@ function textOf(value: unknown): string {
   return /^\d{4}-\d\d-\d\dT/.test(text) ? text.replace('T', ' ').replace(/(:00)?\.000Z$/, ' UTC') : text;
 }
 
-/** A pair without its settlement currency, or a protection with its settings. */
+/** Short name of a symbol, or a protection with its settings. */
 function itemText(item: unknown): string {
-  if (typeof item !== 'object' || item === null) return String(item).split(':', 1)[0]!;
+  if (typeof item !== 'object' || item === null) {
+    const text = String(item);
+    return text.includes('/') ? shortSymbol(text) : text;
+  }
   const { method, ...settings } = item as Readonly<Record<string, unknown>>;
   const parts = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
   return [method, ...parts].filter((part) => part !== undefined).join(' ');

@@ -4,7 +4,7 @@ import { useCall } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { coverageOf, timeframeMs } from '../../charts/coverage.ts';
 import { CoverageStrip } from '../../charts/coverage-strip.tsx';
-import { decimal, duration } from '../../ui/format.ts';
+import { decimal, duration, shortSymbol } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -35,7 +35,7 @@ export function SeriesPanel(props: {
   const missing = months.reduce((sum, each) => sum + Math.max(0, each.expected - each.candles), 0);
   return (
     <Panel
-      title={`${symbol} ${timeframe}`}
+      title={`${symbol.includes(':') ? symbol : shortSymbol(symbol)} ${timeframe}`}
       actions={
         <>
           <ActButton
