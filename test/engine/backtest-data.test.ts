@@ -36,7 +36,16 @@ describe('incomplete data', () => {
       candles: ROWS - 100 - STARTUP,
       startup_candles: STARTUP,
     });
-    expect(report.warnings.join()).toContain(`ETH/USDT:USDT is traded from ${new Date(first).toISOString()}`);
+    expect(report.warnings).toContain(
+      `ETH/USDT:USDT is traded from ${new Date(first).toISOString()}: its data does not cover the ${STARTUP} startup candles before ${new Date(START).toISOString()}.`,
+    );
+    const without = run({
+      ...{ ...input, strategy: { ...SAMPLE_STRATEGY, startupCandles: () => 0 } },
+      pairs: [btc!, { ...eth!, candles: late }],
+    });
+    expect(without.report.warnings).toContain(
+      `ETH/USDT:USDT is traded from ${new Date(START + 100 * STEP).toISOString()}: it has no earlier candles.`,
+    );
     for (const trade of trades) if (trade.pair === eth!.pair) expect(trade.openedAt).toBeGreaterThan(first);
   });
 

@@ -179,6 +179,9 @@ describe('informative pairs', () => {
     const late = { ...series, candles: sliceCandles(series.candles, 10, HOURS - 5) };
     const { report } = run(FILTERED, [late]);
     expect(report.settings.first_candle).toBe(new Date(START + 9 * HOUR).toISOString());
+    expect(report.warnings).toContain(
+      `${BTC} is traded from ${report.data[0]!.first}: the 1h candles of ${SOL} do not cover the ${STARTUP} startup candles before ${new Date(START).toISOString()}.`,
+    );
     expect(report.warnings.join('\n')).toContain(
       `The 1h candles of ${SOL} end with the candle at 2024-01-03T18:00:00.000Z: later rows of ${BTC} repeat its values.`,
     );

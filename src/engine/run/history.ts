@@ -62,6 +62,8 @@ export interface PairHistory {
   /** The same with an impact; only for a run that measures its capacity. */
   readonly impactCosts?: DailyCosts;
   readonly informative: readonly ReadInformative[];
+  /** Informative candles that are ready last, where the first traded row waits for them. */
+  readonly waitsFor?: { readonly pair: string; readonly timeframe: Timeframe; readonly candles: number };
   /** Number of startup rows, before the first decision of the strategy. */
   readonly startup: number;
   /** First traded row. */
@@ -132,12 +134,21 @@ export function readHistory(
   const costsBy = (model: SlippageModel | undefined) => model && dailyCosts(model, data.candles, ticks);
   const costs = costsBy(config.slippage_model);
   const impactCosts = costsBy(capacityModel(config));
+  const last = from > startup && ready > start ? lastReady(informative, own) : undefined;
   return {
     ...{ data, read, candles, filled, quality, informative, startup, from, start, end, stepMs },
+    ...(last && { waitsFor: { pair: last.pair, timeframe: last.timeframe, candles: own } }),
     ...(ticks && { ticks }),
     ...(costs && { costs }),
     ...(impactCosts && { impactCosts }),
   };
+}
+
+/** The series whose `startup` candles have closed last. */
+function lastReady(informative: readonly ReadInformative[], startup: number): ReadInformative {
+  return informative.reduce((a, b) =>
+    informativeReady([b], startup) > informativeReady([a], startup) ? b : a,
+  );
 }
 
 /** The strategy with the informative timeframes only that are aggregated from the pair's candles. */
@@ -178,10 +189,7 @@ function tooFew(pair: string, rows: number, startup: number, config: ResolvedBac
 }
 
 function tooFewInformative(pair: string, informative: readonly ReadInformative[], startup: number): string {
-  const latest = informative.reduce((a, b) =>
-    informativeReady([b], startup) > informativeReady([a], startup) ? b : a,
-  );
-  const { pair: other, timeframe, candles } = latest;
+  const { pair: other, timeframe, candles } = lastReady(informative, startup);
   return (
     `${pair} cannot be traded: the run has ${candles.timestamp.length} ${timeframe} candles of ${other}. ` +
     `The strategy needs ${startup} of them before its first signal.`

@@ -15,9 +15,11 @@ const FUNDING_WARNING_MS = 24 * 3_600_000;
 /** Warnings about a pair's candles, one sentence each. */
 export function dataWarnings(
   summary: ReportPairData,
-  { start, end, stepMs, quality: { outsideRange } }: PairHistory,
+  history: PairHistory,
 ): string[] {
   const { pair } = summary;
+  const { start, end, stepMs, quality } = history;
+  const { outsideRange } = quality;
   const warnings: string[] = [];
   if (isInverse(pair)) {
     const [base, quote] = pair.split(/[/:]/);
@@ -26,9 +28,7 @@ export function dataWarnings(
     );
   }
   if (Date.parse(summary.first) > start) {
-    warnings.push(
-      `${pair} is traded from ${summary.first}: its data does not cover the ${summary.startup_candles} startup candles before ${iso(start)}.`,
-    );
+    warnings.push(`${pair} is traded from ${summary.first}: ${lateReason(history)}.`);
   }
   if (Date.parse(summary.last) + stepMs < end) {
     warnings.push(
@@ -49,6 +49,16 @@ export function dataWarnings(
     warnings.push(`${outsideRange} candles of ${pair} have an open or close outside their low-high range.`);
   }
   return warnings;
+}
+
+/** Why the first traded candle is after the start of the run. */
+function lateReason({ start, startup, waitsFor }: PairHistory): string {
+  if (waitsFor) {
+    const { pair, timeframe, candles } = waitsFor;
+    return `the ${timeframe} candles of ${pair} do not cover the ${candles} startup candles before ${iso(start)}`;
+  }
+  if (startup === 0) return 'it has no earlier candles';
+  return `its data does not cover the ${startup} startup candles before ${iso(start)}`;
 }
 
 type Held = Pick<PairInput, 'pair' | 'candles' | 'funding'>;
