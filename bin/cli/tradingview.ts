@@ -16,6 +16,8 @@ export interface ListedTrade {
   readonly entry: Fill;
   /** null: the trade was open when the list was exported. */
   readonly exit: Fill | null;
+  /** Open time of the last candle of the list, Unix ms; only of an open trade whose row has a time. */
+  readonly openUntil?: number;
   /** Net profit, percent of the position; null where the list has none. */
   readonly profitPct: number | null;
 }
@@ -58,7 +60,7 @@ export function parseTradeList(text: string, options: ListOptions): ListedTrade[
   const positions = columnsOf(head);
   const trades = new Map<
     string,
-    { side?: ListedTrade['side']; entry?: Fill; exit?: Fill; profit?: number }
+    { side?: ListedTrade['side']; entry?: Fill; exit?: Fill; openUntil?: number; profit?: number }
   >();
   for (const [index, cells] of rows.entries()) {
     const row = rowOf(cells, positions, options);
@@ -78,14 +80,16 @@ export function parseTradeList(text: string, options: ListOptions): ListedTrade[
     trade.side = side;
     if (!Number.isNaN(profit)) trade.profit = profit;
     if (kind !== 'open') trade[kind] = fill;
+    else if (!Number.isNaN(fill.time)) trade.openUntil = fill.time;
   }
   return [...trades]
-    .map(([number, { side, entry, exit = null, profit = null }]) => {
+    .map(([number, { side, entry, exit = null, openUntil, profit = null }]) => {
       if (!entry) throw new UsageError(`Trade ${number} has no entry: export the whole list`);
       if (exit && exit.time < entry.time) {
         throw new UsageError(`Trade ${number} ends before it begins: export the list again`);
       }
-      return { number, side: side!, entry, exit, profitPct: profit };
+      const open = openUntil === undefined || exit ? {} : { openUntil };
+      return { number, side: side!, entry, exit, ...open, profitPct: profit };
     })
     .sort((a, b) => a.entry.time - b.entry.time);
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '#contract/grouped.ts';
+import { listed as listNames } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -8,7 +9,7 @@ import { allTrades } from './all-trades.ts';
 import { printUnfinished, submit } from './backtest.ts';
 import { UsageError } from './options.ts';
 import { minute, number, table } from './output.ts';
-import { warningLines } from './report-text.ts';
+import { type Job, warningLines } from './report-text.ts';
 import { addRunOptions, configWith, type RunOptions } from './run-options.ts';
 import { type Session, sessionWith } from './session.ts';
 import { readFile, upload } from './signals.ts';
@@ -48,7 +49,11 @@ async function verifyTradingView(session: Session, file: string, options: Verify
     offsetMs: offsetOf(options.utcOffset),
   });
   // No run enters at its last candle: a trade that is still open, or ends in the candle of its entry, needs another one.
-  const ends = listed.map(({ entry, exit }) => Math.max(exit?.time ?? 0, entry.time + stepMs) + stepMs);
+  // An open trade is compared at the candle that the list ends with, as far as that has closed.
+  const closed = Math.floor(Date.now() / stepMs) * stepMs;
+  const ends = listed.map(({ entry, exit, openUntil = 0 }) =>
+    Math.max(exit ? exit.time + stepMs : Math.min(openUntil + stepMs, closed), entry.time + 2 * stepMs),
+  );
   if (ends.length === 0) throw new UsageError(`${file} has no trades`);
   const csv = Buffer.from(signalsOf(listed, pair, stepMs));
   const { signals_id } = await upload(session.client, { name: `${basename(file)}.signals.csv`, bytes: csv });
@@ -65,7 +70,7 @@ async function verifyTradingView(session: Session, file: string, options: Verify
   const differences = compareTrades(listed, await allTrades(session.client, job.job_id));
   if (options.json) console.log(JSON.stringify({ job_id: job.job_id, trades: differences }));
   else
-    for (const line of [...warningLines(job), ...differenceText(differences, job.job_id)]) console.log(line);
+    for (const line of [...warningLines(job), ...differenceText(differences, job)]) console.log(line);
   return 0;
 }
 
@@ -79,16 +84,19 @@ function offsetOf(text: string): number {
 /** Number of trades that the table shows. */
 const SHOWN = 10;
 
-function differenceText(all: readonly TradeDifference[], jobId: string): string[] {
+function differenceText(all: readonly TradeDifference[], { job_id, config }: Job): string[] {
   const found = all.filter(({ run }) => run);
-  const exits = found.filter(({ sameExit }) => sameExit).length;
+  const same = found.filter(({ sameExit }) => sameExit);
+  const exits = same.filter(({ listed }) => listed.exit).length;
+  const open = same.length - exits;
   const known = found.filter(({ listed }) => listed.profitPct !== null);
   const theirs = sum(known.map(({ listed }) => listed.profitPct!));
   const ours = sum(known.map(({ run }) => run!.profit_pct));
   const largest = found.toSorted((a, b) => costOf(b) - costOf(a)).slice(0, SHOWN);
-  const missing = all.filter(({ run }) => !run).slice(0, SHOWN);
+  const lacking = all.filter(({ run }) => !run);
+  const isShort = ({ listed }: TradeDifference) => config.trading_mode === 'spot' && listed.side === 'short';
   return [
-    `${counted(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} ${exits === 1 ? 'was' : 'were'} closed in the same candle`,
+    `${counted(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} ${exits === 1 ? 'was' : 'were'} closed in the same candle${open > 0 ? `, ${open} ${open === 1 ? 'is' : 'are'} open in both` : ''}`,
     `Entries: ${spread(found.map(({ entryBp }) => entryBp))}`,
     `Exits: ${spread(found.map(({ exitBp }) => exitBp))}`,
     ...(known.length > 0
@@ -104,13 +112,19 @@ function differenceText(all: readonly TradeDifference[], jobId: string): string[
         ...[run!.exit_reason, number(listed.profitPct), number(run!.profit_pct)],
       ]),
     ),
-    ...(missing.length > 0
-      ? [
-          `Not in the run: ${missing.map(({ listed }) => listed.number).join(', ')}. A position was open already, or an exit of the same candle excludes the entry`,
-        ]
-      : []),
-    `The whole run: ${TOUCHSTONE} show ${jobId}`,
+    ...missingText(lacking.filter(isShort), 'Spot has no shorts'),
+    ...missingText(
+      lacking.filter((each) => !isShort(each)),
+      'A position was open already, or an exit of the same candle excludes the entry',
+    ),
+    `The whole run: ${TOUCHSTONE} show ${job_id}`,
   ];
+}
+
+function missingText(missing: readonly TradeDifference[], reason: string): string[] {
+  if (missing.length === 0) return [];
+  const numbers = missing.map(({ listed }) => listed.number);
+  return [`Not in the run: ${listNames(numbers)}. ${reason}`];
 }
 
 /** Cost of a difference of prices, basis points. */
@@ -121,7 +135,7 @@ function costOf({ entryBp, exitBp }: TradeDifference): number {
 function spread(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return 'none to compare';
-  const worst = known.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a));
+  const worst = known.reduce((a, b) => Math.max(a, b));
   return `${number(sum(known) / known.length)} bp worse on average, ${number(worst)} bp at most`;
 }
 

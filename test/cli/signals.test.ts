@@ -52,6 +52,9 @@ it('file that is not valid is not uploaded', async () => {
   expect((await touchstone('signals', 'list')).out).toBe('No files of signals.\n');
 });
 
+const onBitcoin = (file: string, pair = 'BTC/USDT:USDT') =>
+  ['verify', 'tradingview', file, '--pairs', pair, '--timeframe', '1h'] as const;
+
 it('list of trades of TradingView is run, and its differences are printed', async () => {
   const file = join(folder, 'list-of-trades.csv');
   writeFileSync(file, LIST!);
@@ -77,19 +80,18 @@ it('list of trades of TradingView is run, and its differences are printed', asyn
   // A reversal in one candle, and a trade that is still open at the end of the list.
   const reversed = join(folder, 'reversed.csv');
   const orders = [
-    ...['1,Entry Long,Long,2026-01-05 04:00,100,', '1,Exit Long,Short,2026-01-06 12:00,102,2'],
+    ...['1,Entry Long,Long,2026-01-05 04:00,110,', '1,Exit Long,Short,2026-01-06 12:00,102,2'],
     ...['2,Entry Short,Short,2026-01-06 12:00,102,', '2,Exit Short,Open,2026-01-08 12:00,101,1'],
   ];
   writeFileSync(reversed, `Trade #,Type,Signal,Date/Time,Price USDT,Profit %\r\n${orders.join('\r\n')}\r\n`);
-  const open = await touchstone(
-    'verify',
-    'tradingview',
-    reversed,
-    ...['--pairs', 'BTC/USDT:USDT'],
-    '--timeframe',
-    '1h',
-  );
-  expect(open.out).toContain('2 trades in the list, 2 of them in the run; 2 were closed in the same candle');
+  const open = await touchstone(...onBitcoin(reversed));
+  expect(open.out).toContain('run; 1 was closed in the same candle, 1 is open in both');
+  // Sold 100 times better than in the list, which is better by more than the purchase is worse.
+  expect(open.out).toMatch(/Entries: -[\d,.]+ bp worse on average, [\d,.]+ bp at most/);
+  const valued = JSON.parse((await touchstone(...onBitcoin(reversed), '--json')).out).trades;
+  expect(valued[1].run).toMatchObject({ closed_at: '2026-01-08T12:00:00.000Z', left_open: true });
+  const spot = await touchstone(...onBitcoin(reversed, 'BTC/USDT'), '--trading-mode', 'spot');
+  expect(spot.out).toContain('Not in the run: 2. Spot has no shorts\n');
   expect(wrong.err).toContain('--pairs with one pair');
   // The exit of a candle excludes its entry: the run has no trade, and the list is compared.
   writeFileSync(
@@ -118,6 +120,9 @@ it('a list of trades is read as TradingView writes it, and refused where it is n
       ...{ number: '1', side: 'long', exit: null, profitPct: -1.5 },
       entry: { time: Date.parse('2026-01-05T04:00Z'), price: 1_098.5 },
     },
+  ]);
+  expect(read(entry, '1,Exit Long,2026-01-06 03:30,Open,"1,100",1')).toMatchObject([
+    { exit: null, openUntil: Date.parse('2026-01-06T03:00Z') },
   ]);
   expect(() => read(entry, entry)).toThrow('Row 2 is another entry of trade 1');
   expect(() => read(entry, '1,Exit Long,2026-01-05 03:00,Close,1,')).toThrow('Trade 1 ends before it begins');
