@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { signed, value, withUnit } from '../../web/src/ui/format.ts';
+import { balance, signed, value, withUnit } from '../../web/src/ui/format.ts';
 
 test.each([
   [1234.567, '1,234.57'],
@@ -26,4 +26,12 @@ test('other units keep their decimals', () => {
   expect(value(0.0158937, 'ratio')).toBe('0.02');
   expect(withUnit(0.0158937, 'quote', 'BTC')).toBe('0.0159 BTC');
   expect(signed(0.0158937, 'quote')).toBe('+0.0159');
+});
+
+test.each([
+  [1059.5, 'USDT', '1,059.50 USDT'],
+  [0.1052, 'BTC', '0.10520 BTC'],
+  [0.0999, '', '0.099900'],
+])('a balance of %d %s is %s', (number, currency, text) => {
+  expect(balance(number, currency)).toBe(text);
 });

@@ -77,6 +77,12 @@ export function price(number: number | null | undefined): string {
   return decimal(number, Math.min(10, Math.max(2, 4 - size)));
 }
 
+/** A balance of an account: a change of a few percent shows, also of a wallet of a tenth of a bitcoin. */
+export function balance(number: number | null | undefined, currency = ''): string {
+  const shown = price(number);
+  return shown !== NO_VALUE && currency ? `${shown} ${currency}` : shown;
+}
+
 /** `3 d 4 h`, `4 h 5 min`, `5 min 6 s` or `6 s`, from seconds. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return NO_VALUE;

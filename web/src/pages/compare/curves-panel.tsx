@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { retryFailed, useCalls } from '../../api/queries.ts';
 import { Chart, type ChartPane } from '../../charts/chart.tsx';
-import { decimal, signed, utcDate, value } from '../../ui/format.ts';
+import { balance, decimal, signed, utcDate } from '../../ui/format.ts';
 import { useStableList } from '../../ui/stable.ts';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { alignCurves, type Curves } from './curves.ts';
@@ -51,7 +51,7 @@ const SCALE_NAMES: Readonly<Record<Scale, string>> = { percent: '%', absolute: '
 
 const FORMATS: Readonly<Record<Scale, (number: number) => string>> = {
   percent: (number) => `${signed(number, 'percent')} %`,
-  absolute: (number) => value(number, 'quote'),
+  absolute: (number) => balance(number),
   log: (number) => `× ${decimal(number, 3)}`,
 };
 

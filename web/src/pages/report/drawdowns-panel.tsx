@@ -1,4 +1,4 @@
-import { NO_VALUE, value } from '../../ui/format.ts';
+import { balance, NO_VALUE, value } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -49,7 +49,7 @@ export function DrawdownsPanel(props: { readonly report: ReportData; readonly cu
       {candle && (
         <p className="pad muted">
           By candle: {value(Math.abs(candle.depth_pct), 'percent')} % at <Time at={candle.low_at} />, from{' '}
-          {value(candle.peak_equity, 'quote')} to {value(candle.low_equity, 'quote')} {props.currency}.
+          {balance(candle.peak_equity)} to {balance(candle.low_equity, props.currency)}.
         </p>
       )}
     </Panel>

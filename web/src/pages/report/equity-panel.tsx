@@ -2,7 +2,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { isFile, type ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
-import { decimal, utcDate, utcTime, withUnit } from '../../ui/format.ts';
+import { balance, decimal, utcDate, utcTime } from '../../ui/format.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import type { ReportData } from './data.ts';
 import { useReportSearch } from './search.ts';
@@ -139,7 +139,7 @@ function EquityChart(props: {
     () => panesOf(curve, account.starting_balance, hasMarket, currency),
     [curve, account.starting_balance, hasMarket, currency],
   );
-  const money = (number: number) => withUnit(number, 'quote', currency);
+  const money = (number: number) => balance(number, currency);
   return (
     <Chart
       title="Equity and drawdown"
@@ -167,7 +167,7 @@ function panesOf(
   hasMarket: boolean,
   currency: string,
 ): readonly ChartPane[] {
-  const format = (number: number) => withUnit(number, 'quote', currency);
+  const format = (number: number) => balance(number, currency);
   return [
     {
       series: [
