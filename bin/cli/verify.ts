@@ -69,8 +69,7 @@ async function verifyTradingView(session: Session, file: string, options: Verify
   if (job.status !== 'completed') return printUnfinished(job, options.json);
   const differences = compareTrades(listed, await allTrades(session.client, job.job_id));
   if (options.json) console.log(JSON.stringify({ job_id: job.job_id, trades: differences }));
-  else
-    for (const line of [...warningLines(job), ...differenceText(differences, job)]) console.log(line);
+  else for (const line of [...warningLines(job), ...differenceText(differences, job)]) console.log(line);
   return 0;
 }
 

@@ -126,7 +126,8 @@ function againstBitcoin(
     const source = { timeframe: stored.source, candles: stored.candles.timestamp.length };
     return { benchmark: 'btc', pair, ...attribution(days.returns, returnsOf(stored)), source };
   }
-  if (!bitcoin) return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason: withoutBitcoin(pairs, day) };
+  if (!bitcoin)
+    return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason: withoutBitcoin(pairs, day) };
   return { benchmark: 'btc', pair: bitcoin.pair, ...attribution(days.returns, returnsOf(bitcoin)) };
 }
 

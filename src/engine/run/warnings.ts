@@ -13,10 +13,7 @@ const JUMP_WARNING_PCT = 10;
 const FUNDING_WARNING_MS = 24 * 3_600_000;
 
 /** Warnings about a pair's candles, one sentence each. */
-export function dataWarnings(
-  summary: ReportPairData,
-  history: PairHistory,
-): string[] {
+export function dataWarnings(summary: ReportPairData, history: PairHistory): string[] {
   const { pair } = summary;
   const { start, end, stepMs, quality } = history;
   const { outsideRange } = quality;
