@@ -118,6 +118,22 @@ class Calls(unittest.TestCase):
         for name in ("", ".", ".."):
             self.assertRaisesRegex(ValueError, "Pass a name", ts.backend.get_version, name, "1")
 
+    def test_a_trading_mode_is_a_setting_of_the_run(self):
+        ts = self.platform(httpx.Response(201, json=JOB))
+        ts.backtest("ema_crossover", pairs=["ETH/BTC"], trading_mode="spot")
+        config = json.loads(self.requests[0][3])["config"]
+        self.assertEqual((config["trading_mode"], config.get("params")), ("spot", None))
+
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_candles_of_spot_pairs_are_read_by_their_names(self):
+        names = ("open", "high", "low", "close", "volume")
+        page = {"times": [], "next_from": None, **{name: [] for name in names}}
+        ts = self.platform(httpx.Response(200, json=page), httpx.Response(200, json=page))
+        ts.candles("ETH/BTC", "1h")
+        ts.candles("ETH/BTC:BTC", "1h")
+        modes = [url.params.get("trading_mode") for _, url, _, _ in self.requests]
+        self.assertEqual(modes, ["spot", None])
+
     def test_each_service_may_have_an_address(self):
         ts = self.platform(httpx.Response(200, json={}), address={"strategy": "http://other.example/v2/"})
         ts.strategy.get_hyperopt("ho-1")

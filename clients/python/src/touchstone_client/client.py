@@ -87,6 +87,7 @@ class Touchstone:
         pairs: Sequence[str] | None = None,
         timeframe: Timeframe | None = None,
         exchange: str | None = None,
+        trading_mode: Literal["futures", "spot"] | None = None,
         collect: Literal["never", "if_stale", "always"] | None = None,
         stake_amount: float | Literal["unlimited"] | None = None,
         dry_run_wallet: float | None = None,
@@ -140,6 +141,7 @@ class Touchstone:
             "pairs": None if pairs is None else list(pairs),
             "timeframe": timeframe,
             "exchange": exchange,
+            "trading_mode": trading_mode,
             "collect": collect,
             "date_range": _date_range(start, end),
             "stake_amount": stake_amount,
@@ -256,13 +258,18 @@ class Touchstone:
         end: Moment | None = None,
         exchange: str | None = None,
     ) -> pd.DataFrame:
-        """Stored candles by their open time. Without `start` the newest ones before `end`, at most 5,000."""
+        """Stored candles by their open time. Without `start` the newest ones before `end`, at most 5,000.
+
+        :param symbol: `BTC/USDT:USDT`, or a spot pair such as `ETH/BTC`
+        """
+        is_spot = "/" in symbol and ":" not in symbol
         columns: dict[str, list[float]] = {name: [] for name in ("open", "high", "low", "close", "volume")}
         times: list[int] = []
         begin = iso(start)
         while True:
             page = self.data_collection.get_candles(
                 symbol=symbol,
+                trading_mode="spot" if is_spot else None,
                 timeframe=timeframe,
                 limit=_CANDLES_PER_PAGE,
                 exchange=exchange,
