@@ -141,10 +141,12 @@ async function printFreshness(
   if (json) console.log(JSON.stringify(found));
   else {
     console.log(freshnessTable(found, 'Fresh'));
+    const [stale] = found.stale_symbols;
+    const of = found.symbols.find(({ symbol }) => symbol === stale)?.timeframe ?? timeframe ?? '1h';
     console.log(
       found.all_fresh
         ? `All symbols have a candle of the last ${hours} hours.`
-        : `Stale: ${found.stale_symbols.join(', ')}. To collect: ${TOUCHSTONE} collect ${found.stale_symbols[0]}${modeText(tradingMode)} --timeframe ${found.symbols[0]?.timeframe ?? '1h'}`,
+        : `Stale: ${found.stale_symbols.join(', ')}. To collect: ${TOUCHSTONE} collect ${stale}${marketText({ exchange, tradingMode })} --timeframe ${of}`,
     );
     console.log(`Source: candles of ${found.exchange}, ${sourceText(session)}`);
   }
@@ -186,8 +188,10 @@ async function freshness(
   return all!;
 }
 
-/** The option of a command in another mode than the default. */
-const modeText = (mode: TradingMode | undefined) => (mode === 'spot' ? ' --trading-mode spot' : '');
+/** The options of a command for the same market. */
+function marketText({ exchange, tradingMode }: Pick<Options, 'exchange' | 'tradingMode'>): string {
+  return `${exchange ? ` --exchange ${exchange}` : ''}${tradingMode === 'spot' ? ' --trading-mode spot' : ''}`;
+}
 
 function freshnessTable({ symbols }: Freshness, label: string): string {
   return table(
@@ -220,9 +224,10 @@ async function checkOffline(
     return found.all_fresh ? 0 : 1;
   }
   console.log(freshnessTable(found, 'Covers the range'));
+  const market = { exchange: range.exchange, tradingMode };
   if (found.all_fresh) {
     console.log(
-      `The stored candles cover the range. Run: ${TOUCHSTONE} backtest <strategy> --offline${modeText(tradingMode)}`,
+      `The stored candles cover the range. Run: ${TOUCHSTONE} backtest <strategy> --offline${marketText(market)} --pairs ${symbols.join(',')} --timeframe ${range.timeframe}`,
     );
   } else {
     const { start, end, timeframe } = range;
@@ -231,7 +236,7 @@ async function checkOffline(
       ? `About ${number(found.missing_candles, 0)} candles are missing. `
       : '';
     console.log(
-      `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: ${TOUCHSTONE} collect ${found.stale_symbols.join(' ')}${modeText(tradingMode)} --timeframe ${timeframe} ${dates}`,
+      `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: ${TOUCHSTONE} collect ${found.stale_symbols.join(' ')}${marketText(market)} --timeframe ${timeframe} ${dates}`,
     );
   }
   console.log(`Source: candles of ${found.exchange}, ${sourceText(session)}`);

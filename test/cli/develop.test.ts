@@ -83,6 +83,18 @@ it('data prints what is stored, what is stale, and what a run without collecting
   const offline = (...more: string[]) =>
     touchstone('data', 'offline', 'SOL/USDT:USDT', '--timeframe', '1h', '--start', range.start, ...more);
   expect(await offline('--end', range.end)).toMatchObject({ code: 0 });
+  // Commands that are printed are for the market that was asked about.
+  await platform.run({
+    ...{ strategy: 'buy_and_hold', pairs: ['SOL/USDT'], trading_mode: 'spot', exchange: 'sim' },
+    ...{ timeframe: '4h', date_range: range },
+  });
+  const options = ['--exchange', 'sim', '--trading-mode', 'spot'];
+  const { out } = await touchstone('data', 'freshness', 'SOL/USDT', ...options);
+  expect(out).toContain('collect SOL/USDT --exchange sim --trading-mode spot --timeframe 4h\n');
+  const covered = await offline('--end', range.end, '--exchange', 'sim');
+  expect(covered.out).toContain(
+    `backtest <strategy> --offline --exchange sim --pairs SOL/USDT:USDT --timeframe 1h\n`,
+  );
   const lacking = await offline('--end', '2024-02-01T00:00:00Z', '--json');
   expect(lacking.code).toBe(1);
   expect(JSON.parse(lacking.out)).toMatchObject({ all_fresh: false, stale_symbols: ['SOL/USDT:USDT'] });
