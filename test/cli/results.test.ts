@@ -244,11 +244,12 @@ describe('a request that is not followed', () => {
     );
   });
 
-  it('backtest prints the format of a symbol in spot, which is the begin of the one in futures', async () => {
+  it('backtest names the format of a symbol in spot, which is the begin of the one in futures', async () => {
     const { code, err } = await touchstone(
       ...['backtest', 'ema_crossover', '--trading-mode', 'spot', '--pairs', 'BTC/USDT:USDT'],
     );
     expect(code).toBe(1);
-    expect(err).toContain('\nvalue: BTC/USDT:USDT\nformat: BASE/QUOTE\nexample: BTC/USDT\n');
+    expect(err).toContain('With --trading-mode spot the format is BASE/QUOTE\n');
+    expect(err).toContain('\nvalue: BTC/USDT:USDT\nexample: BTC/USDT\n');
   });
 });
