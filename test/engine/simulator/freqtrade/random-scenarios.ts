@@ -291,7 +291,7 @@ function settingsOf(
       last_stake_amount_min_ratio: draw.of(0.2, 0.5, 0.9),
     }),
     ...(slots !== undefined && { max_open_trades: slots }),
-    // In cross margin the account pays more than the stake.
+    // In cross margin the account pays more than the stake. The stop is above 0 with the leverages of such a run.
     stoploss: daring ? (cross ? -4.5 : -0.99) : draw.of(-0.005, -0.02, -0.05, -0.1, -0.3),
     ...(draw.chance(0.2) && { liquidation_buffer: draw.of(0, 0.01, 0.2) }),
     minimal_roi: roiOf(draw, long),
@@ -435,7 +435,7 @@ function answersOf(
   const price = (spread: number) => (open: number, decimals: number) =>
     rounded(open * (1 + draw.between(-spread, spread)), decimals + draw.of(0, 0, 2));
   const spread = draw.of(0.002, 0.01);
-  if (!spot && settings.stoploss < -0.9) table('leverage', 0.9, () => draw.of(5, 10, 20, 50, 125));
+  if (!spot && settings.stoploss < -0.9) table('leverage', 1, () => draw.of(5, 10, 20, 50, 125));
   else if (!spot && draw.chance(0.5)) table('leverage', 0.9, () => draw.of(1, 2, 3, 5, 10, 2.5, 20));
   if (draw.chance(0.4)) table('custom_entry_price', 0.8, price(spread));
   if (draw.chance(0.4)) table('custom_exit_price', 0.8, price(spread));
