@@ -1,4 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { grouped } from '#contract/grouped.ts';
 import type { Capacity } from '#contract/report-robustness.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
@@ -56,7 +57,7 @@ export function* measureCapacity(input: CapacityInput): Generator<void, Capacity
       simulation = withSimulationErrors(input.strategy, () => simulate(pairs, grown));
     } catch (error) {
       if (!(error instanceof BacktestError)) throw error;
-      return none(`The strategy failed at ${multiple} times the wallet: ${error.message}`);
+      return none(`The strategy failed at ${grouped(multiple)} times the wallet: ${error.message}`);
     }
     largest = costsOf(simulation, pairs, settings);
     if (multiple === 1 && largest.total === 0) return none(NO_IMPACT);
@@ -179,7 +180,7 @@ function fallTo(
   const reached = steps.findIndex((step) => (of(step) ?? Number.POSITIVE_INFINITY) <= level);
   const [before, after] = [steps[reached - 1], steps[reached]];
   if (!before || !after)
-    return { aum: null, reason: `${text} up to ${steps.at(-1)!.multiple} times the wallet.` };
+    return { aum: null, reason: `${text} up to ${grouped(steps.at(-1)!.multiple)} times the wallet.` };
   const from = of(before);
   const share = from === null ? 1 : (from - level) / (from - of(after)!);
   return { aum: before.aum * (after.aum / before.aum) ** share, reason: null };
