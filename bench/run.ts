@@ -64,8 +64,8 @@ async function main(requested: string[]): Promise<void> {
     style: { head: [], border: [], compact: true },
   });
   for (const name of requested.length > 0 ? requested : known) {
-    console.log(`${name}: ${(await describe(name)).description}`);
     try {
+      console.log(`${name}: ${(await describe(name)).description}`);
       for (const measurement of await runBench(name)) table.push(toRow(name, measurement));
     } catch (error) {
       // Hours of other benchmarks must not be lost.

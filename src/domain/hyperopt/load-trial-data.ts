@@ -1,8 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { digestCandles, digestFunding } from '#engine/digest.ts';
-import type { PairData } from '#engine/run/history.ts';
-import { historyFacts } from '#engine/run/history.ts';
+import { historyFacts, type PairData } from '#engine/run/history.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles } from '../load-candles.ts';
 import type { Digest, FindStrategy, StrategyWithDigest } from '../ports.ts';
