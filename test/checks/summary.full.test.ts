@@ -17,11 +17,12 @@ function summaryOf(text: string): { status: number | null; lines: string[] } {
   writeFileSync(join(folder, 'some.test.js'), text);
   const report = join(folder, 'test.json');
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const reporter = join(ROOT, '.ci/reporter.ts');
   const { NODE_COMPILE_CACHE, PATH } = process.env;
   spawnSync(
     process.execPath,
-    [vitest, 'run', '--root', folder, '--globals', '--retry=1', '--reporter=json', `--outputFile=${report}`],
-    { env: { NODE_COMPILE_CACHE, PATH } },
+    [vitest, 'run', '--root', folder, '--globals', '--retry=1', `--reporter=${reporter}`],
+    { env: { NODE_COMPILE_CACHE, PATH, TEST_REPORT: report } },
   );
   const { status, stdout } = spawnSync(process.execPath, ['.ci/summary.ts', report], {
     cwd: ROOT,
@@ -59,9 +60,34 @@ test('the summary of CI names a file that cannot be loaded', () => {
   const { status, lines } = summaryOf("throw new Error('no such setting');");
   expect(status).toBe(1);
   expect(lines).toEqual([
-    expect.stringMatching(/^FAILED .*some\.test\.js: no such setting$/),
+    expect.stringMatching(/^FAILED .*some\.test\.js: Error: no such setting$/),
     ...['FAILED test: no test passed', '0 skipped', '0 passed, 0 failed'],
   ]);
+});
+
+test('the summary of CI names an error that no test threw', () => {
+  const { status, lines } = summaryOf(`
+    test('leaves a promise', async () => {
+      Promise.reject(new TypeError('no page'));
+      await new Promise((resolve) => setImmediate(resolve));
+    });`);
+  expect(status).toBe(1);
+  expect(lines).toEqual([
+    'FAILED outside of a test: TypeError: no page',
+    ...['0 skipped', '1 passed, 0 failed'],
+  ]);
+});
+
+test('the summary of CI names a file whose hook or process failed', () => {
+  const { lines } = summaryOf(`
+    describe('a', () => {
+      beforeAll(() => { throw new Error('no platform'); });
+      test('waits', () => {});
+    });`);
+  expect(lines[0]).toMatch(/^FAILED .*some\.test\.js: Error: no platform$/);
+  const ended = summaryOf("test('ends', () => new Promise(() => process.kill(process.pid, 'SIGKILL')));");
+  expect(ended.status).toBe(1);
+  expect(ended.lines.join('\n')).toMatch(/^FAILED .*some\.test\.js: /);
 });
 
 test('the summary of CI accepts passed tests, and no missing report', () => {
