@@ -12,10 +12,11 @@ import { createLogger } from '#runtime/log.ts';
 import { startDataCollection } from '../src/local/services.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { medianTime } from './support/measure.ts';
+import { amount } from './support/quick.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
 
-const SYMBOLS = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
+const SYMBOLS = Array.from({ length: amount(500, 20) }, (_, i) => `S${i}/USDT:USDT`);
 const MINUTE = 60_000;
 /** Months of each series: two years of candles. */
 const MONTHS = 24;
@@ -55,14 +56,12 @@ async function record({ series }: Stores): Promise<void> {
     longest_omitted_gap: 4,
   }));
   const at = now.toISOString();
-  await Promise.all(
-    SYMBOLS.map(async (symbol) => {
-      await series.record({ exchange: 'sim', symbol, timeframe: '1m' }, months, at);
-      for (const timeframe of TIMEFRAMES) {
-        await series.record({ exchange: EXCHANGE_WITH_GAPS, symbol, timeframe }, withGaps, at);
-      }
-    }),
-  );
+  for (const symbol of SYMBOLS) {
+    await series.record({ exchange: 'sim', symbol, timeframe: '1m' }, months, at);
+    for (const timeframe of TIMEFRAMES) {
+      await series.record({ exchange: EXCHANGE_WITH_GAPS, symbol, timeframe }, withGaps, at);
+    }
+  }
 }
 
 async function measure(url: string, query: string): Promise<number> {

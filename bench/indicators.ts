@@ -12,11 +12,12 @@ import {
 import type { Bench, Measurement } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { median, time } from './support/measure.ts';
+import { amount } from './support/quick.ts';
 
 const { atr, bollinger, ema, macd, rsi } = indicators;
-const LENGTH = 1_000_000;
-const RUNS = 11;
-const WARM_UPS = 3;
+const LENGTH = amount(1_000_000, 100_000);
+const RUNS = amount(11);
+const WARM_UPS = amount(3, 0);
 const MAX_ERROR = 1e-12;
 
 interface Contender {
@@ -218,7 +219,7 @@ const FURTHER: Readonly<Record<string, (candles: Candles) => unknown>> = {
 };
 
 /** Runs of each further indicator. */
-const FEW_RUNS = 3;
+const FEW_RUNS = amount(3);
 
 /** Their times as multiples of an EMA's, with new columns. */
 async function measureFurther(candles: Candles): Promise<Measurement[]> {

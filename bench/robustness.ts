@@ -7,6 +7,7 @@ import { build } from '../bin/build.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
+import { amount } from './support/quick.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 interface Case {
@@ -18,16 +19,19 @@ interface Case {
 }
 
 const STARTUP = 1_000;
-const RUNS = 5;
+const RUNS = amount(5);
+/** Candles of a year of 5m, and of the other cases. */
+const YEAR = amount(105_120, 4_000);
+const MILLION = amount(1_000_000, 8_000);
 const ROI = { minimal_roi: { 0: 0.02 } };
 const CASES: readonly Case[] = [
-  { label: 'a year of 5m, return table', timeframe: '5m', candles: 105_120, pairs: 1, config: ROI },
-  { label: '1,000,000 candles of 1m', timeframe: '1m', candles: 1_000_000, pairs: 1, config: {} },
+  { label: 'a year of 5m, return table', timeframe: '5m', candles: YEAR, pairs: 1, config: ROI },
+  { label: '1,000,000 candles of 1m', timeframe: '1m', candles: MILLION, pairs: 1, config: {} },
   {
     label: '1,000,000 candles of 1m, return table',
-    ...{ timeframe: '1m', candles: 1_000_000, pairs: 1, config: ROI },
+    ...{ timeframe: '1m', candles: MILLION, pairs: 1, config: ROI },
   },
-  { label: '4 pairs of 250,000 candles of 1m', timeframe: '1m', candles: 250_000, pairs: 4, config: {} },
+  { label: '4 pairs of 250,000 candles of 1m', timeframe: '1m', candles: MILLION / 4, pairs: 4, config: {} },
 ];
 
 const symbolOf = (timeframe: Timeframe, candles: number, index: number) =>

@@ -5,6 +5,8 @@ import Table from 'cli-table3';
 import type { Bench, Measurement } from './support/bench.ts';
 
 const FOLDER = import.meta.dirname;
+/** Runs each benchmark once, as small as it can be, to show that it runs: its values say nothing. */
+const QUICK = '--quick';
 
 /** Names of the benchmarks: every other file of this folder. */
 function benchNames(): string[] {
@@ -51,8 +53,12 @@ async function describe(name: string): Promise<Bench> {
   return (await import(join(FOLDER, `${name}.ts`))).default;
 }
 
-async function main(requested: string[]): Promise<void> {
+async function main(args: string[]): Promise<void> {
   const known = benchNames();
+  const requested = args.filter((arg) => arg !== QUICK);
+  const isQuick = requested.length < args.length;
+  // Before the benchmarks are imported; a rival would only take time.
+  if (isQuick) Object.assign(process.env, { BENCH_QUICK: '1', PYTHON: 'no-rival' });
   const unknown = requested.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     console.error(`Unknown benchmark: ${unknown.join(', ')}. Use one of: ${known.join(', ')}`);
@@ -66,7 +72,10 @@ async function main(requested: string[]): Promise<void> {
   for (const name of requested.length > 0 ? requested : known) {
     try {
       console.log(`${name}: ${(await describe(name)).description}`);
-      for (const measurement of await runBench(name)) table.push(toRow(name, measurement));
+      for (const measurement of await runBench(name)) {
+        const { target, ...without } = measurement;
+        table.push(toRow(name, isQuick ? without : measurement));
+      }
     } catch (error) {
       // Hours of other benchmarks must not be lost.
       console.error((error as Error).message);

@@ -1,10 +1,11 @@
 import type { Bench } from './support/bench.ts';
 import { expectOk, requestMeasurements, withPlatform } from './support/local-platform.ts';
 import { time, timesOf } from './support/measure.ts';
+import { amount } from './support/quick.ts';
 
-const SUBMITS = 300;
-const READS = 300;
-const WARM_UPS = 30;
+const SUBMITS = amount(300, 2);
+const READS = amount(300, 2);
+const WARM_UPS = amount(30);
 const BODY = JSON.stringify({
   config: {
     strategy: 'buy_and_hold',

@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
+import { amount } from './support/quick.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
-const CANDIDATES = 500;
-const SIZES = [125, 250, CANDIDATES];
-const RUNS = 3;
+const CANDIDATES = amount(500, 40);
+const SIZES = [CANDIDATES / 4, CANDIDATES / 2, CANDIDATES];
+const RUNS = amount(3);
 const HOUR = 3_600_000;
 /** A year of hourly candles. */
-const CANDLES = 365 * 24;
+const CANDLES = amount(365, 90) * 24;
 const FIRST = CANDLES_START + 60 * 24 * HOUR;
 
 const symbolOf = (index: number) => `P${String(index).padStart(3, '0')}/USDT:USDT`;
@@ -45,8 +46,7 @@ async function best(fixture: TaskFixture, config: BacktestConfigRequest): Promis
 
 export default {
   name: 'universe',
-  description:
-    'A task that chooses 20 pairs every day from up to 500 candidates of a year of 1h candles, against the same task over the chosen pairs',
+  description: `A task that chooses 20 pairs every day from up to ${CANDIDATES} candidates of a year of 1h candles, against the same task over the chosen pairs`,
   async run(): Promise<Measurement[]> {
     const fixture = await TaskFixture.start();
     try {
@@ -71,9 +71,9 @@ export default {
         })),
         {
           ...{
-            label: 'memory of 500',
+            label: `memory of ${CANDIDATES}`,
             value: last.run.usage.peakMb / first.run.usage.peakMb,
-            unit: 'of 125',
+            unit: `of ${SIZES[0]}`,
           },
           target: { atMost: 1.5 },
         },
