@@ -50,7 +50,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   await (await launchChromium()).close();
   const folder = await buildDashboard();
   project.provide('dashboard', folder);
-  return () => rmSync(folder, { recursive: true });
+  return () => rmSync(folder, { recursive: true, force: true });
 }
 
 function sayWhatWasSkipped({ name, vitest }: TestProject): void {
