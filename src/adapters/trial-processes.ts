@@ -216,6 +216,7 @@ class TrialProcess {
 
   #stop(reason: string): void {
     this.#stopped ??= reason;
+    this.#watch.close();
     this.#child.kill('SIGKILL');
   }
 

@@ -36,6 +36,28 @@ it('runner reports a task killed from outside', async () => {
   expect(crashed).toMatchObject([{ code: null, signal: 'SIGKILL' }]);
 });
 
+it('runner reports no stall of a task that it ends at the time limit', async () => {
+  const entry = join(folder, 'stalls.mjs');
+  writeFileSync(
+    entry,
+    "process.on('SIGTERM', () => setTimeout(() => process.exit(), 1000)); setInterval(() => {}, 1000);",
+  );
+  const [stallMs, taskMs] = [20, 400];
+  const stalls: (string | null)[] = [];
+  const runner = new TaskRunner({
+    environment: {},
+    temporary: join(folder, 'tasks'),
+    limits: { taskMs, loadMs: 60_000, stallMs },
+    onStall: (_, __, text) => stalls.push(text),
+    onOutput: () => {},
+    onCrash: () => {},
+  });
+  const { signal } = new AbortController();
+  const exit = await runner.run({ entry, environment: {}, signal, sandbox: { read: [folder] } });
+  expect(exit.final).toMatch(/^The task was ended after 0\.4 seconds, the time limit/);
+  expect(stalls.length).toBeLessThanOrEqual(taskMs / stallMs);
+});
+
 it.each([
   ['that succeeded', "console.log('done');", undefined],
   [

@@ -25,6 +25,7 @@ export class ProcessWatch {
   #last = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #stalled = false;
+  #closed = false;
 
   /** @param mark hex, the mark in the environment of the process */
   constructor(pid: number, mark: string, progress: Readable, options: WatchOptions) {
@@ -61,12 +62,15 @@ export class ProcessWatch {
     return seconds < 1 ? '' : `no progress for ${seconds} s in ${this.where()}`;
   }
 
+  /** Calls `onStall` no more: from the kill of a process on, {@link where} would be wrong. */
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#timer);
   }
 
   #wait(): void {
     clearTimeout(this.#timer);
+    if (this.#closed) return;
     this.#timer = setTimeout(() => {
       this.#stalled = true;
       this.#options.onStall(this.silence());
@@ -87,7 +91,7 @@ export class ProcessWatch {
     }
     if ('ended' in report) this.#ended = true;
     this.#last = Date.now();
-    if (this.#stalled) this.#options.onStall(null);
+    if (this.#stalled && !this.#closed) this.#options.onStall(null);
     this.#stalled = false;
     this.#wait();
   }

@@ -153,6 +153,7 @@ export class TaskRunner implements TaskControl {
     const endAfter = (ms: number, words: () => string) =>
       setTimeout(() => {
         overdue ??= words();
+        watch.close();
         terminate(child);
       }, ms).unref();
     let loading: NodeJS.Timeout | undefined;
