@@ -220,6 +220,8 @@ async function read(service: string, path: string): Promise<string> {
   const response = await fetch(`${bases[service]}${path}`);
   const text = await response.text();
   expect([path, response.status], text.slice(0, 300)).toEqual([path, 200]);
+  // The overview leaves out a part that takes longer than 4 s, as on a busy machine.
+  if (path === '/api/v1/overview' && JSON.parse(text).missing.length > 0) return read(service, path);
   return text.replaceAll(/"evaluated_at":"[^"]*"|"age_hours":[\d.]+|"hours":\{[^}]*\}/g, '');
 }
 
