@@ -7,6 +7,7 @@ import { NO_FILE, type TestReport } from './reporter.ts';
 
 const report: TestReport = JSON.parse(readFileSync(process.argv[2]!, 'utf8'));
 const files = Object.keys(report).filter((file) => report[file]!.otherFailures.length > 0);
-const isHopeless = NO_FILE in report || Object.values(report).some(({ failed }) => failed > 0);
+const isHopeless =
+  NO_FILE in report || Object.values(report).some(({ failedTests }) => failedTests.length > 0);
 if (files.length === 0 || isHopeless) process.exitCode = 1;
 else console.log(files.join('\n'));

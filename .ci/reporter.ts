@@ -8,7 +8,6 @@ export type TestReport = Readonly<Record<string, FileReport>>;
 /** Each line names the test, if it is one's, and the error. */
 export interface FileReport {
   readonly passed: number;
-  readonly failed: number;
   readonly skipped: number;
   /** Tests that failed at first and then passed. */
   readonly secondAttempts: readonly string[];
@@ -42,7 +41,6 @@ function fileReport(module: TestModule, unhandled: readonly AnyError[]): FileRep
   const inState = (state: string) => tests.filter((test) => test.result().state === state);
   return {
     passed: inState('passed').length,
-    failed: inState('failed').length,
     skipped: inState('skipped').length,
     secondAttempts: inState('passed')
       .filter((test) => (test.result().errors ?? []).length > 0)
@@ -63,10 +61,10 @@ export default class TestReporter implements Reporter {
     const rest = unhandled.filter(({ VITEST_TEST_PATH }) => !paths.has(VITEST_TEST_PATH));
     if (rest.length > 0) {
       report[NO_FILE] = {
-        ...{ passed: 0, failed: 0, skipped: 0, secondAttempts: [], failedTests: [] },
+        ...{ passed: 0, skipped: 0, secondAttempts: [], failedTests: [] },
         otherFailures: rest.map(firstLine),
       };
     }
-    writeFileSync(process.env['TEST_REPORT']!, JSON.stringify(report));
+    writeFileSync(process.env.TEST_REPORT!, JSON.stringify(report));
   }
 }

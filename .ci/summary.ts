@@ -32,7 +32,7 @@ for (const path of process.argv.slice(2)) {
   let passed = 0;
   for (const [file, each] of Object.entries(report ?? {})) {
     passed += each.passed;
-    totals.failed += each.failed;
+    totals.failed += each.failedTests.length;
     totals.skipped += each.skipped;
     secondAttempts.push(...each.secondAttempts.map((line) => `${file}: ${line}`));
     failures.push(...[...each.failedTests, ...each.otherFailures].map((line) => `${file}: ${line}`));

@@ -7,9 +7,9 @@ import { BACKEND_ENVIRONMENT, SCHEDULES } from '../test/support/lambda-environme
 import type { Bench, Measurement } from './support/bench.ts';
 import { runFresh } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
-const RUNS = amount(21);
+const RUNS = scaled(21);
 /** Largest import time of a service, as a multiple of the document client's. */
 const MAX_RATIO = 1.5;
 /** Script that prints the processor time of its main thread for the import of its argument, ms. */

@@ -16,7 +16,7 @@ import {
 import { dumpTable, importItems, type TableDump } from './support/import-items.ts';
 import { onPlatform, withHome } from './support/local-platform.ts';
 import { median, time } from './support/measure.ts';
-import { amount, IS_QUICK } from './support/quick.ts';
+import { IS_QUICK, scaled } from './support/quick.ts';
 import { RegistryClient } from './support/registry-client.ts';
 
 /** `CHALLENGE_TRADES=10,10000 npm run bench -- challenges` skips the size of 1,000,000, which takes minutes to store. */
@@ -24,10 +24,10 @@ const SIZES = (process.env.CHALLENGE_TRADES ?? (IS_QUICK ? '10,1000' : '10,10000
   .split(',')
   .map(Number);
 const MODELS = ['buy_and_hold', 'ema_crossover', 'macd_momentum', 'supertrend'];
-const WARM_UPS = amount(20);
-const RUNS = amount(200, 2);
-const BATCHES = amount(40, 2);
-const LOOKS = amount(15);
+const WARM_UPS = scaled(20);
+const RUNS = scaled(200, 2);
+const BATCHES = scaled(40, 2);
+const LOOKS = scaled(15);
 /** Target: ratio to the median with the fewest trades. Ideal is 1; the rest allows for noise of a shared machine. */
 const FLAT = 1.25;
 

@@ -6,13 +6,13 @@ import { type Cluster, NO_CLUSTERS, sampleOfClusters, withCluster } from '#engin
 import { type DoubleDouble, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { type SampleStats, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
 import type { Bench, Measurement } from './support/bench.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 /** Closed trades of each variant at the planned look. */
 const PLANNED = 100;
 /** Closed trades of each variant at the end. */
 const MAX_TRADES = 1000;
-const RUNS = amount(1000, 2);
+const RUNS = scaled(1000, 2);
 const ALPHA = 0.05;
 /** Share of a trade's variance that is common to all trades of its key. */
 const SHARED = 0.5;

@@ -9,11 +9,11 @@ import { SIM_SYMBOLS } from '#adapters/exchange/sim.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import type { Bench } from './support/bench.ts';
 import { type FreshProcess, runFresh } from './support/fresh-process.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 /** `COLLECT_PAIRS=10 COLLECT_MONTHS=24 npm run bench -- collect` runs the full size: two years of ten pairs, about 3 minutes. */
-const PAIRS = Number(process.env.COLLECT_PAIRS ?? amount(2));
-const MONTHS = Number(process.env.COLLECT_MONTHS ?? amount(6));
+const PAIRS = Number(process.env.COLLECT_PAIRS ?? scaled(2));
+const MONTHS = Number(process.env.COLLECT_MONTHS ?? scaled(6));
 const WHOLE = { pairs: 10, months: 24, candles: 10 * 731 * 1440 };
 
 /** Rate limit of ccxt for Binance: 499 candles per page; a page costs 2 units of 50 ms. */

@@ -11,11 +11,11 @@ import { LambdaRuntime } from '../test/support/lambda-runtime.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { TaskFixture } from './support/task-fixture.ts';
 
-const RUNS = amount(7);
-const CANDLES = amount(1_000_000, 40_000);
+const RUNS = scaled(7);
+const CANDLES = scaled(1_000_000, 40_000);
 const STARTUP = 1_000;
 const MINUTE_MS = 60_000;
 const PAIR = 'P0OF1/USDT:USDT';

@@ -19,7 +19,7 @@ import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { differentTrades, type FreqtradeTrade } from './support/freqtrade/compare-trades.ts';
 import { median, sumColumns, time } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { TaskFixture } from './support/task-fixture.ts';
 
 const FOLDER = join(import.meta.dirname, 'support/freqtrade');
@@ -32,15 +32,15 @@ const PAIRS = 'BTC ETH SOL XRP ADA DOT LTC BCH LINK XLM DOGE UNI AVAX ATOM ALGO 
   .map((asset) => `${asset}/USDT`);
 /** The first pairs of {@link PAIRS}, and how often each side runs: with 20 pairs freqtrade takes minutes. */
 const SIZES = [
-  { pairs: amount(4, 2), runs: amount(3), theirRuns: 3 },
-  { pairs: amount(20, 3), runs: amount(3), theirRuns: 1 },
+  { pairs: scaled(4, 2), runs: scaled(3), theirRuns: 3 },
+  { pairs: scaled(20, 3), runs: scaled(3), theirRuns: 1 },
 ];
 const STEP_MS = 5 * 60_000;
 const HOUR_MS = 60 * 60_000;
 /** 250 candles of 1h. */
 const STARTUP = 3_000;
 /** A year. */
-const CANDLES = amount(105_120, 5_000);
+const CANDLES = scaled(105_120, 5_000);
 const FEE = 0.0005;
 const WALLET = 1_000_000;
 const STAKE = 1_000;

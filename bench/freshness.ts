@@ -12,11 +12,11 @@ import { createLogger } from '#runtime/log.ts';
 import { startDataCollection } from '../src/local/services.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { medianTime } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
 
-const SYMBOLS = Array.from({ length: amount(500, 20) }, (_, i) => `S${i}/USDT:USDT`);
+const SYMBOLS = Array.from({ length: scaled(500, 20) }, (_, i) => `S${i}/USDT:USDT`);
 const MINUTE = 60_000;
 /** Months of each series: two years of candles. */
 const MONTHS = 24;

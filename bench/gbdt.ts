@@ -6,10 +6,10 @@ import { type Labeled, nonlinear } from '../test/engine/ml/synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml/xgboost.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
-const RUNS = amount(9);
-const WARM_UPS = amount(2, 0);
+const RUNS = scaled(9);
+const WARM_UPS = scaled(2, 0);
 const MAX_BINS = 64;
 
 /** XGBoost settings that are closest to each kind. XGBoost has no symmetric trees. */

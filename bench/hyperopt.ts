@@ -3,9 +3,9 @@ import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, Measurement } from './support/bench.ts';
 import { expectOk, withPlatform } from './support/local-platform.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
-const TRIALS = amount(500, 30);
+const TRIALS = scaled(500, 30);
 /** 90 days of 1h candles: 30 days of training before each window, and 10 windows of 6 days. */
 const SEARCH = {
   strategy: 'ml_classifier',
@@ -21,7 +21,7 @@ const SEARCH = {
   pruner: 'none',
 };
 /** Trials left out at the start, while code is compiled and loaded. */
-const WARM_TRIALS = amount(50, 2);
+const WARM_TRIALS = scaled(50, 2);
 const SAMPLE_MS = 250;
 /** Unit of the process times in /proc. */
 const TICKS_PER_SECOND = 100;

@@ -12,12 +12,12 @@ import {
 import type { Bench, Measurement } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { median, time } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 const { atr, bollinger, ema, macd, rsi } = indicators;
-const LENGTH = amount(1_000_000, 100_000);
-const RUNS = amount(11);
-const WARM_UPS = amount(3, 0);
+const LENGTH = scaled(1_000_000, 100_000);
+const RUNS = scaled(11);
+const WARM_UPS = scaled(3, 0);
 const MAX_ERROR = 1e-12;
 
 interface Contender {
@@ -219,7 +219,7 @@ const FURTHER: Readonly<Record<string, (candles: Candles) => unknown>> = {
 };
 
 /** Runs of each further indicator. */
-const FEW_RUNS = amount(3);
+const FEW_RUNS = scaled(3);
 
 /** Their times as multiples of an EMA's, with new columns. */
 async function measureFurther(candles: Candles): Promise<Measurement[]> {

@@ -3,13 +3,13 @@ import { alwaysValidP } from '#engine/stats/always-valid.ts';
 import { plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { type StratifiedTest, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
 import type { Bench, Measurement } from './support/bench.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 /** Closed trades of each variant at the planned look. */
 const PLANNED = 100;
 /** Closed trades of each variant at the end. */
 const MAX_TRADES = 1000;
-const RUNS = amount(2000, 2);
+const RUNS = scaled(2000, 2);
 const ALPHA = 0.05;
 
 /** Distribution of the per-trade returns of a market, with standard deviation 1. */

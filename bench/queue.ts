@@ -1,8 +1,8 @@
 import type { Bench, Measurement } from './support/bench.ts';
 import { type Account, simulateQueue } from './support/queue-simulation.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
-const LOAD = { jobs: amount(10_000, 20), owners: 20, submittedWithinMs: 60_000 };
+const LOAD = { jobs: scaled(10_000, 20), owners: 20, submittedWithinMs: 60_000 };
 const SEED = 1;
 
 /** More slots than vCPU, so that capacity is lacking all the time. */

@@ -10,12 +10,12 @@ import { CANDLE_COLUMNS } from '#engine/candles.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { cpuTime, median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 const CANDLES = 1_000_000;
 const MINUTE = 60_000;
 const SERIES = { exchange: 'bench', symbol: 'BTC/USDT:USDT', timeframe: '1m' } as const;
-const RUNS = amount(21);
+const RUNS = scaled(21);
 
 interface Fixture {
   readonly objects: FileObjectStore;

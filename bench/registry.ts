@@ -4,14 +4,14 @@ import type { Bench, Measurement } from './support/bench.ts';
 import { storeCatalogRows } from './support/catalog-rows.ts';
 import { requestMeasurements, withPlatform } from './support/local-platform.ts';
 import { time, timesOf } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { RegistryClient } from './support/registry-client.ts';
 
 const MODEL = 'buy_and_hold';
-const VERSIONS = amount(60, 2);
-const READS = amount(60, 2);
-const WARM_UPS = amount(10);
-const CATALOG_ROWS = amount(10_000, 200);
+const VERSIONS = scaled(60, 2);
+const READS = scaled(60, 2);
+const WARM_UPS = scaled(10);
+const CATALOG_ROWS = scaled(10_000, 200);
 
 /** Table name of src/local/platform.ts. */
 const REGISTRY_TABLE = 'Registry';

@@ -7,7 +7,7 @@ import { build } from '../bin/build.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 interface Case {
@@ -19,10 +19,10 @@ interface Case {
 }
 
 const STARTUP = 1_000;
-const RUNS = amount(5);
+const RUNS = scaled(5);
 /** Candles of a year of 5m, and of the other cases. */
-const YEAR = amount(105_120, 4_000);
-const MILLION = amount(1_000_000, 8_000);
+const YEAR = scaled(105_120, 4_000);
+const MILLION = scaled(1_000_000, 8_000);
 const ROI = { minimal_roi: { 0: 0.02 } };
 const CASES: readonly Case[] = [
   { label: 'a year of 5m, return table', timeframe: '5m', candles: YEAR, pairs: 1, config: ROI },

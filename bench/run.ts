@@ -73,8 +73,8 @@ async function main(args: string[]): Promise<void> {
     try {
       console.log(`${name}: ${(await describe(name)).description}`);
       for (const measurement of await runBench(name)) {
-        const { target, ...without } = measurement;
-        table.push(toRow(name, isQuick ? without : measurement));
+        const { target: _, ...withoutTarget } = measurement;
+        table.push(toRow(name, isQuick ? withoutTarget : measurement));
       }
     } catch (error) {
       // Hours of other benchmarks must not be lost.

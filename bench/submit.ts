@@ -1,11 +1,11 @@
 import type { Bench } from './support/bench.ts';
 import { expectOk, requestMeasurements, withPlatform } from './support/local-platform.ts';
 import { time, timesOf } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
-const SUBMITS = amount(300, 2);
-const READS = amount(300, 2);
-const WARM_UPS = amount(30);
+const SUBMITS = scaled(300, 2);
+const READS = scaled(300, 2);
+const WARM_UPS = scaled(30);
 const BODY = JSON.stringify({
   config: {
     strategy: 'buy_and_hold',

@@ -9,10 +9,10 @@ import { resultsPrefix } from '#adapters/result-store.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
-const RUNS = amount(15);
+const RUNS = scaled(15);
 const CANDLES = 9_000;
 const STARTUP = 500;
 const STEP_MS = 5 * 60_000;

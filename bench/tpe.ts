@@ -2,16 +2,16 @@ import { suggest } from '#engine/search/sampler.ts';
 import type { Dimension, SearchSpace } from '#engine/search/space.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { bestValues, runStudy } from './support/studies.ts';
 import { TEST_FUNCTIONS, type TestFunction } from './support/test-functions.ts';
 
 /** With 200 seeds the standard error of the difference is a tenth of the unit for Rastrigin. */
-const SEEDS = amount(1000, 4);
+const SEEDS = scaled(1000, 4);
 /** Seeds of studies with a lag, which have no target. */
-const LAGGED_SEEDS = amount(200, 4);
+const LAGGED_SEEDS = scaled(200, 4);
 const TRIALS = 100;
-const FINISHED = amount(1000, 100);
+const FINISHED = scaled(1000, 100);
 /** Suggestions per measurement, because the clock of processor time is coarse. */
 const BATCH = 20;
 

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
-const CANDIDATES = amount(500, 40);
+const CANDIDATES = scaled(500, 40);
 const SIZES = [CANDIDATES / 4, CANDIDATES / 2, CANDIDATES];
-const RUNS = amount(3);
+const RUNS = scaled(3);
 const HOUR = 3_600_000;
 /** A year of hourly candles. */
-const CANDLES = amount(365, 90) * 24;
+const CANDLES = scaled(365, 90) * 24;
 const FIRST = CANDLES_START + 60 * 24 * HOUR;
 
 const symbolOf = (index: number) => `P${String(index).padStart(3, '0')}/USDT:USDT`;

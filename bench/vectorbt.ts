@@ -12,12 +12,12 @@ import type { Bench, Measurement } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { CROSSOVER_SETTINGS, runShort } from './support/crossover.ts';
 import { cpuTime, median, sumColumns } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 const CANDLES = 1_000_000;
-const RUNS = amount(15);
+const RUNS = scaled(15);
 /** The first calls of vectorbt compile its kernels, or load them; ours warm up as long. */
-const WARM_UPS = amount(8, 0);
+const WARM_UPS = scaled(8, 0);
 const FAST = 20;
 const SLOW = 50;
 

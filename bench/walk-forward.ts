@@ -17,12 +17,12 @@ import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { cpuTime } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 
 const TIMEFRAME = '5m';
 const STEP = TIMEFRAME_MS[TIMEFRAME];
 const TRAIN_DAYS = 30;
-const DAYS = amount(365, 21);
+const DAYS = scaled(365, 21);
 /** Days before the first window: its training period, and 2 days of startup candles for averages and features. */
 const HISTORY_DAYS = TRAIN_DAYS + 2;
 const PAIR = 'BTC/USDT:USDT';

@@ -9,7 +9,7 @@ import { seedBacktest } from '../test/web/support/seed.ts';
 import { seedHyperopt } from '../test/web/support/seed-hyperopt.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { answerCoverage, answerReport, replayTrials, SIZES } from './support/web-data.ts';
 import { type Frames, framesOf, recordFrames } from './support/web-frames.ts';
 
@@ -20,7 +20,7 @@ const TRADES = '.report-trades';
 const ROW = `${TRADES} tr[aria-rowindex]`;
 const MAP = '.cover-map tr[aria-rowindex]';
 /** Inputs of a measurement; a frame has at most one. */
-const INPUTS = amount(120, 8);
+const INPUTS = scaled(120, 8);
 /** Targets of frames in ms, on two idle cores. A display shows a frame each 16.7 ms. */
 const TARGETS = { median: 17, p95: 50 } as const;
 

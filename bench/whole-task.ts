@@ -8,14 +8,14 @@ import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import type { ProcessUsage } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
-import { amount } from './support/quick.ts';
+import { scaled } from './support/quick.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
-const CANDLES = amount(1_000_000, 40_000);
+const CANDLES = scaled(1_000_000, 40_000);
 const MINUTE = 60_000;
 /** Startup candles: more than any of the strategies needs before its first signal. */
 const STARTUP = 1_000;
-const RUNS = amount(7);
+const RUNS = scaled(7);
 
 const COLUMNS_MB = (6 * 8 * CANDLES) / 1_048_576;
 const PEAK_MB = 150 + 3 * COLUMNS_MB;

@@ -1,11 +1,11 @@
 import type { Candles } from '#engine/candles.ts';
 import type { Measurement } from './bench.ts';
-import { amount } from './quick.ts';
+import { scaled } from './quick.ts';
 
-const WARM_UPS = amount(5, 0);
+const WARM_UPS = scaled(5, 0);
 /** Warm-up time of a comparison with the bound, ms. */
-const WARM_UP_MS = amount(1_500, 0);
-const RUNS = amount(21);
+const WARM_UP_MS = scaled(1_500, 0);
+const RUNS = scaled(21);
 
 /** Median; for an even number of values the upper of the two middle ones. */
 export function median(values: readonly number[]): number {

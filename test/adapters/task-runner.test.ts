@@ -2,27 +2,34 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { type TaskExit, TaskRunner } from '#adapters/local/task-runner.ts';
+import { type TaskExit, type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-tasks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a task with this code. Returns its exit and the reported crashes. */
-async function run(code: string, onLine: (runner: TaskRunner, task: string) => unknown = () => {}) {
+interface Options {
+  readonly onLine?: ((runner: TaskRunner, task: string) => unknown) | undefined;
+  readonly limits?: Partial<TaskLimits>;
+  readonly sandbox?: TaskRequest['sandbox'];
+}
+
+/** Runs a task with this code. Returns its exit, the reported crashes and stalls. */
+async function run(code: string, { onLine = () => {}, limits, sandbox }: Options = {}) {
   const entry = join(folder, 'task.mjs');
   writeFileSync(entry, code);
   const crashed: TaskExit[] = [];
+  const stalls: (string | null)[] = [];
   const runner: TaskRunner = new TaskRunner({
     environment: {},
     temporary: join(folder, 'tasks'),
-    limits: { taskMs: 60_000, loadMs: 60_000, stallMs: 60_000 },
-    onStall: () => {},
+    limits: { taskMs: 60_000, loadMs: 60_000, stallMs: 60_000, ...limits },
+    onStall: (_, __, text) => stalls.push(text),
     onOutput: (task) => void onLine(runner, task),
     onCrash: (exit) => crashed.push(exit),
   });
   const { signal } = new AbortController();
-  const exit = await runner.run({ entry, environment: {}, signal });
-  return { exit, crashed };
+  const exit = await runner.run({ entry, environment: {}, signal, ...(sandbox && { sandbox }) });
+  return { exit, crashed, stalls };
 }
 
 it('runner reports a crash with the last output of the task', async () => {
@@ -37,23 +44,11 @@ it('runner reports a task killed from outside', async () => {
 });
 
 it('runner reports no stall of a task that it ends at the time limit', async () => {
-  const entry = join(folder, 'stalls.mjs');
-  writeFileSync(
-    entry,
-    "process.on('SIGTERM', () => setTimeout(() => process.exit(), 1000)); setInterval(() => {}, 1000);",
-  );
   const [stallMs, taskMs] = [20, 400];
-  const stalls: (string | null)[] = [];
-  const runner = new TaskRunner({
-    environment: {},
-    temporary: join(folder, 'tasks'),
-    limits: { taskMs, loadMs: 60_000, stallMs },
-    onStall: (_, __, text) => stalls.push(text),
-    onOutput: () => {},
-    onCrash: () => {},
-  });
-  const { signal } = new AbortController();
-  const exit = await runner.run({ entry, environment: {}, signal, sandbox: { read: [folder] } });
+  const { exit, stalls } = await run(
+    "process.on('SIGTERM', () => setTimeout(() => process.exit(), 1000)); setInterval(() => {}, 1000);",
+    { limits: { taskMs, stallMs }, sandbox: { read: [folder] } },
+  );
   expect(exit.final).toMatch(/^The task was ended after 0\.4 seconds, the time limit/);
   expect(stalls.length).toBeLessThanOrEqual(taskMs / stallMs);
 });
@@ -66,7 +61,7 @@ it.each([
     (runner: TaskRunner, task: string) => runner.stop(task),
   ],
 ])('runner reports no crash for a task %s', async (_, code, onLine) => {
-  expect((await run(code, onLine)).crashed).toEqual([]);
+  expect((await run(code, { onLine })).crashed).toEqual([]);
 });
 
 it.skipIf(process.platform !== 'linux')(

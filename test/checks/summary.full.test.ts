@@ -19,21 +19,11 @@ function runTests(texts: Readonly<Record<string, string>>, name?: string): void 
   for (const [file, text] of Object.entries(texts)) writeFileSync(join(folder, `${file}.test.js`), text);
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const reporter = join(ROOT, '.ci/reporter.ts');
+  const options = ['--root', folder, '--globals', '--retry=1', `--reporter=${reporter}`];
   const { NODE_COMPILE_CACHE, PATH } = process.env;
-  spawnSync(
-    process.execPath,
-    [
-      vitest,
-      'run',
-      '--root',
-      folder,
-      '--globals',
-      '--retry=1',
-      `--reporter=${reporter}`,
-      ...Object.keys(texts),
-    ],
-    { env: { NODE_COMPILE_CACHE, PATH, TEST_REPORT: report(name) } },
-  );
+  spawnSync(process.execPath, [vitest, 'run', ...options, ...Object.keys(texts)], {
+    env: { NODE_COMPILE_CACHE, PATH, TEST_REPORT: report(name) },
+  });
 }
 
 function script(program: string, path = report()): { status: number | null; lines: string[] } {

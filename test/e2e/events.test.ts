@@ -47,7 +47,9 @@ test('stream reports jobs and versions by the catalogue, also after the platform
   expect(ownEvents).toHaveLength(5);
   expect(typesOf(ownEvents, `backtests/${job.job_id}`)).toEqual(['backtest.started', 'backtest.completed']);
   expect(typesOf(ownEvents, 'models/buy_and_hold')).toEqual([
-    ...['version.registered', 'version.staged', 'version.promoted'],
+    'version.registered',
+    'version.staged',
+    'version.promoted',
   ]);
   for (const event of events) EVENT_SCHEMAS[event.type].parse(event);
   const completed = events.find(({ type }) => type === 'backtest.completed')!;
