@@ -61,7 +61,10 @@ export default class TestReporter implements Reporter {
     const rest = unhandled.filter(({ VITEST_TEST_PATH }) => !paths.has(VITEST_TEST_PATH));
     if (rest.length > 0) {
       report[NO_FILE] = {
-        ...{ passed: 0, skipped: 0, secondAttempts: [], failedTests: [] },
+        passed: 0,
+        skipped: 0,
+        secondAttempts: [],
+        failedTests: [],
         otherFailures: rest.map(firstLine),
       };
     }

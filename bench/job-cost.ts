@@ -68,7 +68,10 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     }
   });
   const outcome = {
-    ...{ result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] },
+    result: SOME_RESULT,
+    results: SOME_RESULTS,
+    timing: SOME_TIMING,
+    warnings: [],
     sparkline: equitySparkline(1000, [1010, 1003.27, SOME_RESULT.final_balance]),
   };
   const trials = new DynamoOwnerTrials(client, table);
@@ -99,7 +102,9 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
   const named = await units.of(() => jobs.create(pendingJob('bt-3', { experiment_name: 'sweep' })));
   const unnamed = await units.of(() => jobs.create(pendingJob('bt-4')));
   const row = (label: string, value: number, detail?: string): Measurement => ({
-    ...{ label, value, unit: 'write units' },
+    label,
+    value,
+    unit: 'write units',
     ...(detail && { detail }),
   });
   return [

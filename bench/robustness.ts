@@ -29,7 +29,10 @@ const CASES: readonly Case[] = [
   { label: '1,000,000 candles of 1m', timeframe: '1m', candles: MILLION, pairs: 1, config: {} },
   {
     label: '1,000,000 candles of 1m, return table',
-    ...{ timeframe: '1m', candles: MILLION, pairs: 1, config: ROI },
+    timeframe: '1m',
+    candles: MILLION,
+    pairs: 1,
+    config: ROI,
   },
   { label: '4 pairs of 250,000 candles of 1m', timeframe: '1m', candles: MILLION / 4, pairs: 4, config: {} },
 ];
@@ -46,10 +49,14 @@ function configOf(each: Case): BacktestConfigRequest {
   const start = CANDLES_START + STARTUP * step;
   const iso = (time: number) => new Date(time).toISOString();
   return {
-    ...{ strategy: 'ema_crossover', pairs: symbolsOf(each), timeframe },
+    strategy: 'ema_crossover',
+    pairs: symbolsOf(each),
+    timeframe,
     date_range: { start: iso(start), end: iso(start + candles * step) },
     // Large enough for all fees.
-    ...{ dry_run_wallet: 1_000_000, stake_amount: 1_000, ...config },
+    dry_run_wallet: 1_000_000,
+    stake_amount: 1_000,
+    ...config,
   };
 }
 

@@ -27,12 +27,17 @@ async function storeCandidates(fixture: TaskFixture): Promise<void> {
 
 function configOf(pairs: readonly string[]): BacktestConfigRequest {
   return {
-    ...{ strategy: 'ema_crossover', timeframe: '1h', pairs: [...pairs], collect: 'never' },
+    strategy: 'ema_crossover',
+    timeframe: '1h',
+    pairs: [...pairs],
+    collect: 'never',
     date_range: {
       start: new Date(FIRST).toISOString(),
       end: new Date(CANDLES_START + CANDLES * HOUR).toISOString(),
     },
-    ...{ dry_run_wallet: 1_000_000, stake_amount: 1_000, max_open_trades: 20 },
+    dry_run_wallet: 1_000_000,
+    stake_amount: 1_000,
+    max_open_trades: 20,
   };
 }
 
@@ -66,15 +71,15 @@ export default {
       const { cpuMs, peakMb } = fixed.usage;
       return [
         ...measured.map(({ size, run: { usage, trades } }) => ({
-          ...{ label: `${size} candidates`, value: (usage.cpuMs - cpuMs) / size, unit: 'ms per candidate' },
+          label: `${size} candidates`,
+          value: (usage.cpuMs - cpuMs) / size,
+          unit: 'ms per candidate',
           detail: `${usage.cpuMs.toFixed(0)} ms, ${usage.peakMb.toFixed(0)} MB, ${trades} trades; ${pairs.length} fixed pairs ${cpuMs.toFixed(0)} ms, ${peakMb.toFixed(0)} MB`,
         })),
         {
-          ...{
-            label: `memory of ${CANDIDATES}`,
-            value: last.run.usage.peakMb / first.run.usage.peakMb,
-            unit: `of ${SIZES[0]}`,
-          },
+          label: `memory of ${CANDIDATES}`,
+          value: last.run.usage.peakMb / first.run.usage.peakMb,
+          unit: `of ${SIZES[0]}`,
           target: { atMost: 1.5 },
         },
       ];

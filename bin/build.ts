@@ -156,8 +156,16 @@ export const BUNDLE_OPTIONS = {
   sourcesContent: false,
   logLevel: 'warning',
   plugins: [
-    ...[userStrategies, lazyRows, bundledExchanges, packageVersions, plainSchemas, credentialsOfAws],
-    ...[unusedSchemas, lazyHttps, nodeStreams, nodeUuid],
+    userStrategies,
+    lazyRows,
+    bundledExchanges,
+    packageVersions,
+    plainSchemas,
+    credentialsOfAws,
+    unusedSchemas,
+    lazyHttps,
+    nodeStreams,
+    nodeUuid,
   ],
 } satisfies BuildOptions;
 

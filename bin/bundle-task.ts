@@ -37,8 +37,14 @@ export async function bundleTask(outdir: string, files: Files): Promise<void> {
     legalComments: 'none',
     sourcemap: false,
     plugins: [
-      ...[ownAddresses(addressOf), sharedWithStrategies(addressOf), packageVersions, plainSchemas],
-      ...[unusedSchemas, lazyHttps, nodeStreams, nodeUuid],
+      ownAddresses(addressOf),
+      sharedWithStrategies(addressOf),
+      packageVersions,
+      plainSchemas,
+      unusedSchemas,
+      lazyHttps,
+      nodeStreams,
+      nodeUuid,
     ],
   });
 }

@@ -58,14 +58,14 @@ const RULES: readonly Rule[] = [
   {
     folder: 'src/engine',
     project: [
-      ...['src/contract/limits.ts', 'src/contract/metric-labels.ts', 'src/contract/protection-limits.ts'],
-      ...[
-        'src/contract/account-limits.ts',
-        'src/contract/grouped.ts',
-        'src/contract/signals-limits.ts',
-        'src/contract/slippage-limits.ts',
-        'src/contract/trading-modes.ts',
-      ],
+      'src/contract/limits.ts',
+      'src/contract/metric-labels.ts',
+      'src/contract/protection-limits.ts',
+      'src/contract/account-limits.ts',
+      'src/contract/grouped.ts',
+      'src/contract/signals-limits.ts',
+      'src/contract/slippage-limits.ts',
+      'src/contract/trading-modes.ts',
     ],
     types: ['src/contract'],
     packages: [],

@@ -13,8 +13,13 @@ const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 /** Programs and modules that are started or imported by name. Everything that they import is compiled too. */
 const ENTRIES = [
-  ...['bin/touchstone.ts', 'bin/bundle-strategies.ts', 'bin/record-code.ts', 'lib/index.ts'],
-  ...['src/client/index.ts', 'src/engine/index.ts', 'src/testing/index.ts'],
+  'bin/touchstone.ts',
+  'bin/bundle-strategies.ts',
+  'bin/record-code.ts',
+  'lib/index.ts',
+  'src/client/index.ts',
+  'src/engine/index.ts',
+  'src/testing/index.ts',
   'src/adapters/local/definitions/child.ts',
   ...['strategy-check-child', 'strategy-rules', 'strip-types'].map((name) => `src/adapters/local/${name}.ts`),
   'src/adapters/import/read-process.ts',

@@ -31,8 +31,13 @@ export function addBackendApi(scope: Construct, props: BackendApiProps) {
   const { config, monitoring, backend, dataProxy, after, originTokens } = props;
   const events = jobEvents(scope, props);
   const api = new ServiceApi(scope, 'BackendApi', {
-    ...{ config, monitoring, service: 'backend', handler: backend.alias, streams: events.alias },
-    ...{ after, originTokens },
+    config,
+    monitoring,
+    service: 'backend',
+    handler: backend.alias,
+    streams: events.alias,
+    after,
+    originTokens,
     functions: { data_proxy: dataProxy },
     alarms: {
       name: 'Backend',

@@ -56,7 +56,10 @@ export class Backups extends Construct {
     const region = config.backup!.copyToRegion;
     if (!region) return undefined;
     const backupVaultArn = Stack.of(this).formatArn({
-      ...{ service: 'backup', region, resource: 'backup-vault', resourceName: copyVaultName(config) },
+      service: 'backup',
+      region,
+      resource: 'backup-vault',
+      resourceName: copyVaultName(config),
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     const destinationBackupVault = backup.BackupVault.fromBackupVaultArn(

@@ -36,7 +36,8 @@ export class Canary extends Construct {
   ) {
     super(scope, id);
     const tokens = new TokenPair(this, {
-      ...{ id: 'Token', output: 'CanaryToken' },
+      id: 'Token',
+      output: 'CanaryToken',
       description: `Touchstone ${config.stage}: the canary's token at the backend`,
     });
     backend.function.addEnvironment('CANARY_TOKEN', tokens.sent);

@@ -34,7 +34,8 @@ interface DashboardProps {
 export function createOriginTokens(scope: Construct, { stage, web }: StageConfig): TokenPair | undefined {
   if (!web.enabled) return undefined;
   return new TokenPair(scope, {
-    ...{ id: 'OriginToken', output: 'OriginToken' },
+    id: 'OriginToken',
+    output: 'OriginToken',
     description: `Touchstone ${stage}: CloudFront's token at the services`,
   });
 }
@@ -51,20 +52,23 @@ export function addDashboard(
     receiver.revise(`Prefers token ${originTokens.slot}`);
   }
   const dataApi = new DataApi(scope, 'DataApi', {
-    ...{
-      config,
-      monitoring,
-      network: props.network,
-      dataCollection: props.dataCollection,
-      common,
-      originTokens,
-    },
+    config,
+    monitoring,
+    network: props.network,
+    dataCollection: props.dataCollection,
+    common,
+    originTokens,
     code: props.code('data-api'),
     after: strategy.api,
     firewall: backendApi.firewall,
   });
   const web = new Web(scope, 'Web', {
-    ...{ config, monitoring, signIn: props.signIn, uploads: props.uploads, common, originTokens },
+    config,
+    monitoring,
+    signIn: props.signIn,
+    uploads: props.uploads,
+    common,
+    originTokens,
     code: props.code('web-files'),
     apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
     after: [

@@ -40,7 +40,8 @@ export class DataCollection extends Construct {
     super(scope, id);
     const { vpc } = props.network;
     this.tokens = new TokenPair(this, {
-      ...{ id: 'ServiceToken', output: 'ServiceToken' },
+      id: 'ServiceToken',
+      output: 'ServiceToken',
       description: `Touchstone ${props.config.stage}: the data proxy's token at data collection`,
     });
     this.task = new JobTask(this, 'Task', {

@@ -108,7 +108,9 @@ export class PlatformStack extends Stack {
     const backtests = backtestTask(this, tasks);
     const images = registeredImages(this, {
       ...tasks,
-      ...{ monitoring, cluster, code: (name: string) => this.#code(name) },
+      monitoring,
+      cluster,
+      code: (name: string) => this.#code(name),
     });
     const fastLane = new FastLane(this, 'FastLane', {
       config,
@@ -130,7 +132,9 @@ export class PlatformStack extends Stack {
     const flows = {
       backtest: new BacktestFlow(this, 'BacktestFlow', {
         ...shared,
-        ...{ backtestTask: backtests, images, fastLane },
+        backtestTask: backtests,
+        images,
+        fastLane,
       }),
       hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
         ...shared,
@@ -161,28 +165,52 @@ export class PlatformStack extends Stack {
       results: data.results,
     });
     const { bus } = new TableEvents(this, 'TableEvents', {
-      ...{ config, monitoring, tables: data.tables },
-      ...{ code: this.#code('table-events'), environment: this.#common },
+      config,
+      monitoring,
+      tables: data.tables,
+      code: this.#code('table-events'),
+      environment: this.#common,
     });
     const webhooks = new Webhooks(this, 'Webhooks', {
-      ...{ config, monitoring, tables: data.tables, bus },
-      ...{ code: this.#code('webhooks'), environment: this.#common },
+      config,
+      monitoring,
+      tables: data.tables,
+      bus,
+      code: this.#code('webhooks'),
+      environment: this.#common,
     });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
     const backend = this.#backend(flows.backtest, dataProxy, {
-      ...{ strategy, cluster, runs: images.forBackend, webhooks: webhooks.queue },
+      strategy,
+      cluster,
+      runs: images.forBackend,
+      webhooks: webhooks.queue,
     });
     const { api: backendApi, events } = addBackendApi(this, {
-      ...{ config, monitoring, data, backend, after: strategy.api, originTokens: this.#originTokens },
-      ...{ dataProxy: dataProxy.service.alias, code: this.#code('job-events') },
+      config,
+      monitoring,
+      data,
+      backend,
+      after: strategy.api,
+      originTokens: this.#originTokens,
+      dataProxy: dataProxy.service.alias,
+      code: this.#code('job-events'),
       environment: { ...this.#common, ...images.runs },
     });
     const dashboard =
       this.#originTokens &&
       addDashboard(this, {
-        ...{ config, monitoring, network, dataCollection, backend, events, backendApi, strategy },
-        ...{ common: this.#common, originTokens: this.#originTokens },
+        config,
+        monitoring,
+        network,
+        dataCollection,
+        backend,
+        events,
+        backendApi,
+        strategy,
+        common: this.#common,
+        originTokens: this.#originTokens,
         signIn: data.identity.signIn,
         uploads: data.results,
         code: (name) => this.#code(name),
@@ -225,7 +253,9 @@ export class PlatformStack extends Stack {
     if (config.dataCollectionUrl) return undefined;
     const dataCollection = new DataCollection(this, 'DataCollection', {
       config,
-      ...{ monitoring: this.#monitoring, audit: this.#audit, originTokens: this.#originTokens },
+      monitoring: this.#monitoring,
+      audit: this.#audit,
+      originTokens: this.#originTokens,
       cluster,
       network,
       image: this.#image,
@@ -292,7 +322,9 @@ export class PlatformStack extends Stack {
     };
     return new StrategyService(this, 'Strategy', {
       config,
-      ...{ monitoring: this.#monitoring, audit: this.#audit, originTokens: this.#originTokens },
+      monitoring: this.#monitoring,
+      audit: this.#audit,
+      originTokens: this.#originTokens,
       data,
       flow,
       cluster,

@@ -37,12 +37,17 @@ export function registeredImages(
     );
   }
   const taskImage = new TaskImage(scope, 'TaskImage', {
-    ...{ config, monitoring, imageTask: task },
+    config,
+    monitoring,
+    imageTask: task,
     code: code('task-image'),
     environment: { ...common, REJECT_IMAGES },
   });
   const imageRun = new ImageRun(scope, 'ImageRun', {
-    ...{ config, monitoring, data, cluster },
+    config,
+    monitoring,
+    data,
+    cluster,
     code: code('image-run'),
     environment: {
       ...common,

@@ -107,8 +107,11 @@ export function allowRepositories(role: iam.IRole, config: StageConfig, actions:
       ? [stack.formatArn({ service: 'ecr', resource: 'repository', resourceName: '*' })]
       : registries.map(([, account, region, folder]) =>
           stack.formatArn({
-            ...{ service: 'ecr', account: account!, region: region! },
-            ...{ resource: 'repository', resourceName: folder ? `${folder}/*` : '*' },
+            service: 'ecr',
+            account: account!,
+            region: region!,
+            resource: 'repository',
+            resourceName: folder ? `${folder}/*` : '*',
           }),
         );
   if (resources.length === 0) return;

@@ -162,7 +162,9 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
     ...TASK_ALLOCATOR,
   };
   const task = new JobTask(scope, 'BacktestTask', {
-    ...{ config, image, environment },
+    config,
+    image,
+    environment,
     entry: 'backtest',
     ...config.backtestTask,
   });
@@ -190,7 +192,8 @@ export function allowBacktest(role: iam.IRole, data: DataStack): void {
  */
 export function imageTask(scope: Construct, { config, data, image, common }: JobTasksProps): ImageTask {
   const task = new JobTask(scope, 'ImageTask', {
-    ...{ config, image },
+    config,
+    image,
     environment: {},
     entry: 'image-backtest',
     // In the standard class CloudWatch makes metrics of lines in its embedded format: code of others could write any metric of
@@ -232,7 +235,9 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
     ...HYPEROPT_ALLOCATOR,
   };
   const task = new JobTask(scope, 'HyperoptTask', {
-    ...{ config, image, environment },
+    config,
+    image,
+    environment,
     entry: 'hyperopt',
     ...config.hyperoptTask,
   });

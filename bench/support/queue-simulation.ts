@@ -138,7 +138,10 @@ class Simulation {
       hyperoptJobs: new DynamoHyperoptStore(client, table),
       hyperoptExecutions: this.#cloud() as never,
       maxRunning: { backtest: account.slots, fast: account.fastSlots, hyperopt: 1 },
-      ...{ clock, log, random: this.#random, graceMs: GRACE_MS },
+      clock,
+      log,
+      random: this.#random,
+      graceMs: GRACE_MS,
       tasks: { stop: async () => {} },
       countTrials: async () => {},
       onError: (id, error) => {
@@ -208,7 +211,9 @@ class Simulation {
     const priority = 1 + Math.floor(this.#random() * 10);
     const since = new Date(this.#now).toISOString();
     const job = pendingJob(`bt-${String(number).padStart(6, '0')}`, {
-      ...{ owner, priority, created_at: since },
+      owner,
+      priority,
+      created_at: since,
       queue: { lane: this.#random() < FAST ? 'fast' : 'backtest', since, deferrals: 0 },
     });
     this.#order.submitted(job);
@@ -293,7 +298,8 @@ class Simulation {
         UpdateExpression: 'SET shortage = :shortage ADD revision :one',
         ExpressionAttributeNames: { '#status': 'status' },
         ExpressionAttributeValues: {
-          ...{ ':pending': 'pending', ':running': 'running' },
+          ':pending': 'pending',
+          ':running': 'running',
           ':shortage': { execution: name, reason },
           ':one': 1,
         },

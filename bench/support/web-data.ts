@@ -41,7 +41,10 @@ export async function answerReport(page: Page, end: number): Promise<void> {
   await page.route('**/curve?*', (route) =>
     route.fulfill({
       json: {
-        ...{ resolution: 'candle', step_seconds: HOUR, decimated: false, total: SIZES.points },
+        resolution: 'candle',
+        step_seconds: HOUR,
+        decimated: false,
+        total: SIZES.points,
         times: hours(SIZES.points, end),
         equity: points.map((point) => point.equity),
         drawdown: points.map((point) => point.drawdown),
@@ -90,16 +93,25 @@ function columnsOf(
     const [entry, exit] = [at(candle), at(candle + 4 + (id % 12))];
     const profit_pct = (exit.price / entry.price - 1) * 100 * (id % 2 === 0 ? 1 : -1);
     return {
-      ...{ id, pair, side: id % 2 === 0 ? 'long' : 'short' },
-      ...{ opened_at: entry.time, closed_at: exit.time, duration_minutes: (exit.time - entry.time) / 60 },
-      ...{ entry_price: entry.price, exit_price: exit.price },
-      ...{ initial_stop_price: entry.price * 0.95, stop_price: entry.price * 0.97 },
-      ...{ stake: 1_000, leverage: 1, quantity: 1_000 / entry.price, fees: 0.8, funding: 0.1 },
-      ...{ profit: profit_pct * 10, profit_pct },
-      ...{
-        exit_reason: id % 3 === 0 ? 'stop_loss' : 'exit_signal',
-        enter_tag: id % 5 === 0 ? 'breakout' : null,
-      },
+      id,
+      pair,
+      side: id % 2 === 0 ? 'long' : 'short',
+      opened_at: entry.time,
+      closed_at: exit.time,
+      duration_minutes: (exit.time - entry.time) / 60,
+      entry_price: entry.price,
+      exit_price: exit.price,
+      initial_stop_price: entry.price * 0.95,
+      stop_price: entry.price * 0.97,
+      stake: 1_000,
+      leverage: 1,
+      quantity: 1_000 / entry.price,
+      fees: 0.8,
+      funding: 0.1,
+      profit: profit_pct * 10,
+      profit_pct,
+      exit_reason: id % 3 === 0 ? 'stop_loss' : 'exit_signal',
+      enter_tag: id % 5 === 0 ? 'breakout' : null,
       left_open: false,
     };
   });
@@ -114,15 +126,20 @@ export async function answerCoverage(page: Page): Promise<void> {
     new Date(Date.UTC(2021, index)).toISOString().slice(0, 7),
   );
   const items = Array.from({ length: SIZES.series }, (_, index) => ({
-    ...{
-      symbol: `S${String(index >> 1).padStart(4, '0')}/USDT:USDT`,
-      timeframe: index % 2 === 0 ? '1h' : '4h',
-    },
-    ...{ first: '2021-01-01T00:00:00.000Z', last: '2025-12-31T23:00:00.000Z', count: 43_000 },
-    ...{ gap_count: 3, complete_from: null, updated_at: '2026-01-01T00:00:00.000Z' },
+    symbol: `S${String(index >> 1).padStart(4, '0')}/USDT:USDT`,
+    timeframe: index % 2 === 0 ? '1h' : '4h',
+    first: '2021-01-01T00:00:00.000Z',
+    last: '2025-12-31T23:00:00.000Z',
+    count: 43_000,
+    gap_count: 3,
+    complete_from: null,
+    updated_at: '2026-01-01T00:00:00.000Z',
     months: months.map((month, place) => ({
-      ...{ month, expected: 744, candles: (index + place) % 17 === 0 ? 700 : 744 },
-      ...{ gap_count: (index + place) % 17 === 0 ? 1 : 0, corrupt: (index + place) % 401 === 0 },
+      month,
+      expected: 744,
+      candles: (index + place) % 17 === 0 ? 700 : 744,
+      gap_count: (index + place) % 17 === 0 ? 1 : 0,
+      corrupt: (index + place) % 401 === 0,
     })),
   }));
   await page.route('**/api/v1/coverage?*', (route) => route.fulfill({ json: { items, next_cursor: null } }));
@@ -147,8 +164,10 @@ export function replayTrials(trials: number): void {
           for (let i = 0; i < 5 && sent < trials; i++) {
             sent += 1;
             const data = {
-              ...{ number: sent - 1, state: sent % 9 === 0 ? 'pruned' : 'complete' },
-              ...{ value: sent % 9 === 0 ? null : Math.sin(sent) + sent / 500, best_value: sent / 500 },
+              number: sent - 1,
+              state: sent % 9 === 0 ? 'pruned' : 'complete',
+              value: sent % 9 === 0 ? null : Math.sin(sent) + sent / 500,
+              best_value: sent / 500,
               params: { fast: 5 + (sent % 40), slow: 50 + (sent % 150), stoploss: -0.01 * (sent % 20) },
             };
             controller.enqueue(text.encode(`id: ${sent}\nevent: trial\ndata: ${JSON.stringify(data)}\n\n`));

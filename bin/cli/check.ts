@@ -46,9 +46,16 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   const label = file ? escapeControlChars(relative(process.cwd(), file)) : strategy;
   const outcome = await checkOnCandles(
     {
-      ...{ file, builtIn, exchange, timeframe, range },
+      file,
+      builtIn,
+      exchange,
+      timeframe,
+      range,
       tradingMode: options.tradingMode,
-      ...{ pairs: options.pair, params: options.param, cuts: options.cuts, seed: options.seed },
+      pairs: options.pair,
+      params: options.param,
+      cuts: options.cuts,
+      seed: options.seed,
       home: env.TOUCHSTONE_HOME,
     },
     {

@@ -36,9 +36,21 @@ export interface Comparison {
 }
 
 const COMPARED: readonly MetricName[] = [
-  ...(['total_profit_pct', 'market_change_pct', 'cagr_pct', 'total_trades', 'win_rate'] as const),
-  ...(['profit_factor', 'expectancy', 'profit_mean_pct', 'sharpe_ratio', 'sortino_ratio'] as const),
-  ...(['calmar_ratio', 'sqn', 'max_drawdown_pct', 'longest_drawdown_days', 'exposure_pct'] as const),
+  'total_profit_pct',
+  'market_change_pct',
+  'cagr_pct',
+  'total_trades',
+  'win_rate',
+  'profit_factor',
+  'expectancy',
+  'profit_mean_pct',
+  'sharpe_ratio',
+  'sortino_ratio',
+  'calmar_ratio',
+  'sqn',
+  'max_drawdown_pct',
+  'longest_drawdown_days',
+  'exposure_pct',
 ];
 
 export function compareResults(a: Results, b: Results): Comparison {

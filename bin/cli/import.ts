@@ -178,8 +178,14 @@ function recognizedFiles({ files }: Found): RecognizedFiles[] {
 function printFound(found: Found, path: string): void {
   console.log(`Found in ${escapeControlChars(path)}: ${counted(found.files.length, 'file')}`);
   const rows = recognizedFiles(found).map(({ symbols, timeframes, ...of }) => [
-    ...[of.recognizer || 'not recognized', of.content, of.market, inCell(symbols)],
-    ...[inCell(timeframes, ALL_TIMEFRAMES.length), of.format, number(of.files, 0), number(of.bytes / 1e6)],
+    of.recognizer || 'not recognized',
+    of.content,
+    of.market,
+    inCell(symbols),
+    inCell(timeframes, ALL_TIMEFRAMES.length),
+    of.format,
+    number(of.files, 0),
+    number(of.bytes / 1e6),
   ]);
   if (rows.length === 0) return;
   const head = ['Recognized', 'Content', 'Market', 'Symbols', 'Timeframes', 'Format', 'Files', 'MB'];
@@ -303,7 +309,10 @@ function printRejected(
     const [outcome, reason] = JSON.parse(group) as [string, string];
     const bytes = of.reduce((total, { file }) => total + bytesOf.get(file)!, 0);
     return [
-      ...[outcome, wrap(escapeControlChars(reason), CELL_WIDTH), number(of.length, 0), number(bytes / 1e6)],
+      outcome,
+      wrap(escapeControlChars(reason), CELL_WIDTH),
+      number(of.length, 0),
+      number(bytes / 1e6),
       listed(
         of.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file)),
         { count: of.length, separator: '\n' },

@@ -92,7 +92,10 @@ function informativeTable(series: NonNullable<Report['informative']>): string {
   return table(
     ['Read in addition', 'Timeframe', 'Candles', 'First (UTC)', 'Origin'],
     series.map(({ pair, timeframe, candles, first, origin, source_timeframe }) => [
-      ...[pair, timeframe, number(candles, 0), minute(first)],
+      pair,
+      timeframe,
+      number(candles, 0),
+      minute(first),
       origin === 'stored' ? 'stored' : `computed from ${source_timeframe}`,
     ]),
   );

@@ -58,13 +58,13 @@ function regimeTable(cells: ReportRobustness['regimes']['cells']): string {
     ['Regime', 'Days', 'Trades', 'Return', 'Share', 'Sharpe', 'Error', 'Max drawdown'],
     cells.map((cell) => [
       `${cell.trend}, ${cell.volatility} volatility`,
-      ...[
-        number(cell.days, 0),
-        number(cell.trades, 0),
-        percent(cell.return_pct),
-        percent(cell.profit_share_pct),
-      ],
-      ...[number(cell.sharpe_ratio), number(cell.sharpe_ratio_error), percent(cell.max_drawdown_pct)],
+      number(cell.days, 0),
+      number(cell.trades, 0),
+      percent(cell.return_pct),
+      percent(cell.profit_share_pct),
+      number(cell.sharpe_ratio),
+      number(cell.sharpe_ratio_error),
+      percent(cell.max_drawdown_pct),
     ]),
   );
 }
@@ -90,8 +90,12 @@ function capacityTable({ steps }: NonNullable<ReportRobustness['capacity']>, cur
   return table(
     [`Wallet ${currency}`.trim(), 'Multiple', 'Profit', 'Sharpe', 'Trades', 'Impact', 'Entries reduced'],
     steps.map((step) => [
-      ...[number(step.aum, digits), number(step.multiple, 0), percent(step.total_profit_pct)],
-      ...[number(step.sharpe_ratio), number(step.total_trades, 0), percent(step.impact_cost_pct)],
+      number(step.aum, digits),
+      number(step.multiple, 0),
+      percent(step.total_profit_pct),
+      number(step.sharpe_ratio),
+      number(step.total_trades, 0),
+      percent(step.impact_cost_pct),
       number(step.capped_entries, 0),
     ]),
   );
@@ -102,8 +106,11 @@ function stressTable(windows: ReportRobustness['stress']): string {
     ['Stress window', 'Days', 'Trades', 'Return', 'Market', 'Max drawdown'],
     windows.map((each) => [
       `${each.name} (${each.start})`,
-      ...[number(each.days, 0), number(each.trades, 0), percent(each.return_pct)],
-      ...[percent(each.market_return_pct), percent(each.max_drawdown_pct)],
+      number(each.days, 0),
+      number(each.trades, 0),
+      percent(each.return_pct),
+      percent(each.market_return_pct),
+      percent(each.max_drawdown_pct),
     ]),
   );
 }

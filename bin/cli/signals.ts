@@ -108,7 +108,9 @@ export async function upload(
   );
   // The address is a permission of its own: the token is not sent.
   const response = await fetch(new URL(created.upload_url, `${client.baseUrl}/`), {
-    ...{ method: 'PUT', headers: created.upload_headers, body: bytes },
+    method: 'PUT',
+    headers: created.upload_headers,
+    body: bytes,
     signal: AbortSignal.timeout(UPLOAD_MS),
   });
   if (!response.ok)
@@ -139,6 +141,7 @@ export async function withSignalsFile(
     pairs: rows.pairs,
     ...config,
     date_range: { start: new Date(first).toISOString(), ...range },
-    ...{ strategy: SIGNALS_STRATEGY, signals: signals_id },
+    strategy: SIGNALS_STRATEGY,
+    signals: signals_id,
   };
 }

@@ -20,7 +20,9 @@ export function universeText(universe: ReportUniverse): string {
     table(
       ['Pair', 'Days in', 'In (UTC)', 'Ends'],
       members.map(({ pair, days_in, intervals, ends }) => [
-        ...[pair, number(days_in, 0), intervalsText(intervals)],
+        pair,
+        number(days_in, 0),
+        intervalsText(intervals),
         ends === null ? '' : minute(ends),
       ]),
     ),
@@ -46,11 +48,16 @@ export function universeText(universe: ReportUniverse): string {
         'added',
       ],
       survivorship.map(({ choice, pairs, figures, added }) => [
-        ...[CHOICES[choice], number(pairs.length, 0)],
-        ...[percent(figures?.total_profit_pct ?? null), percent(added?.total_profit_pct ?? null)],
-        ...[percent(figures?.cagr_pct ?? null), percent(added?.cagr_pct ?? null)],
-        ...[number(figures?.sharpe_ratio ?? null), number(added?.sharpe_ratio ?? null)],
-        ...[number(figures?.total_trades ?? null, 0), number(added?.total_trades ?? null, 0)],
+        CHOICES[choice],
+        number(pairs.length, 0),
+        percent(figures?.total_profit_pct ?? null),
+        percent(added?.total_profit_pct ?? null),
+        percent(figures?.cagr_pct ?? null),
+        percent(added?.cagr_pct ?? null),
+        number(figures?.sharpe_ratio ?? null),
+        number(added?.sharpe_ratio ?? null),
+        number(figures?.total_trades ?? null, 0),
+        number(added?.total_trades ?? null, 0),
       ]),
     ),
   ].join('\n');

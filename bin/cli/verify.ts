@@ -107,8 +107,14 @@ function differenceText(all: readonly TradeDifference[], { job_id, config }: Job
     table(
       ['Trade', 'Side', 'Entry (UTC)', 'Entry bp', 'Exit bp', 'Exit here', 'List %', 'Here %'],
       largest.map(({ listed, run, entryBp, exitBp }) => [
-        ...[listed.number, listed.side, minute(iso(listed.entry.time)), number(entryBp), number(exitBp)],
-        ...[run!.exit_reason, number(listed.profitPct), number(run!.profit_pct)],
+        listed.number,
+        listed.side,
+        minute(iso(listed.entry.time)),
+        number(entryBp),
+        number(exitBp),
+        run!.exit_reason,
+        number(listed.profitPct),
+        number(run!.profit_pct),
       ]),
     ),
     ...missingText(lacking.filter(isShort), 'Spot has no shorts'),

@@ -118,8 +118,15 @@ class RunJob implements TaskJobs {
     const { results, timing, warnings, look_ahead, checks } = completed;
     const { digest, trade_pages } = results;
     return this.#end({
-      ...{ schema_version: 1, job_id, status: 'completed', digest, trade_pages, timing },
-      ...{ warnings: [...warnings], look_ahead, checks: checks && [...checks] },
+      schema_version: 1,
+      job_id,
+      status: 'completed',
+      digest,
+      trade_pages,
+      timing,
+      warnings: [...warnings],
+      look_ahead,
+      checks: checks && [...checks],
     });
   }
 

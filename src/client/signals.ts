@@ -23,7 +23,9 @@ export async function uploadSignals(
   const { upload_url: url, upload_headers: headers } = created;
   // The address is a permission of its own: the token stays here.
   const response = await connection.fetch(new URL(url, connection.addressOf('backend')), {
-    ...{ method: 'PUT', headers, body: file },
+    method: 'PUT',
+    headers,
+    body: file,
     ...(options?.signal && { signal: options.signal }),
   });
   if (!response.ok) throw noResponse(`The upload responded with status ${response.status}`);

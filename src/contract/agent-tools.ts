@@ -14,7 +14,12 @@ export interface AgentTool {
   readonly title: string;
   readonly description: string;
   /** JSON schema of the arguments: path, query and body in one object, without references. */
-  readonly inputSchema: { readonly type: 'object'; readonly properties: Readonly<Record<string, Json>> };
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, Json>>;
+    readonly required?: readonly string[];
+    readonly additionalProperties: false;
+  };
   readonly annotations: Readonly<Record<`${'readOnly' | 'destructive' | 'idempotent'}Hint`, boolean>>;
 }
 
@@ -39,7 +44,8 @@ export const toolName = (operationId: string) =>
 function toolOf(operation: Operation, use: AgentUse): AgentTool {
   const { id, summary, description, method } = operation;
   return {
-    ...{ operation, use },
+    operation,
+    use,
     name: toolName(id),
     title: summary,
     description: [`${summary}.`, description].filter(Boolean).join(' '),
@@ -79,7 +85,7 @@ function inputOf({ params, query, body, fieldRoles = {} }: Operation): AgentTool
     type: 'object',
     properties,
     ...(required.length > 0 && { required }),
-    ...{ additionalProperties: false },
+    additionalProperties: false,
   };
 }
 

@@ -8,9 +8,24 @@ import { Trade } from './report.ts';
 
 /** Fields by which trades are sorted. */
 const TRADE_SORT_FIELDS = [
-  ...(['id', 'pair', 'side', 'opened_at', 'closed_at', 'duration_minutes'] as const),
-  ...(['entry_price', 'exit_price', 'amount', 'stake', 'leverage', 'enter_tag', 'exit_reason'] as const),
-  ...(['fees', 'slippage_cost', 'funding', 'profit', 'profit_pct'] as const),
+  'id',
+  'pair',
+  'side',
+  'opened_at',
+  'closed_at',
+  'duration_minutes',
+  'entry_price',
+  'exit_price',
+  'amount',
+  'stake',
+  'leverage',
+  'enter_tag',
+  'exit_reason',
+  'fees',
+  'slippage_cost',
+  'funding',
+  'profit',
+  'profit_pct',
 ] satisfies (keyof Trade)[];
 export type TradeSortField = (typeof TRADE_SORT_FIELDS)[number];
 export type TradeSort = TradeSortField | `-${TradeSortField}`;

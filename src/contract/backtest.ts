@@ -290,8 +290,14 @@ const running = z.object({ ...jobBase, ...started, status: z.literal('running') 
 /** Fields of a claimed job that its task reads. */
 export const JobRun = running
   .pick({
-    ...{ job_id: true, kind: true, attempt: true, started_at: true, config: true, strategy_digest: true },
-    ...{ registered: true, collection: true },
+    job_id: true,
+    kind: true,
+    attempt: true,
+    started_at: true,
+    config: true,
+    strategy_digest: true,
+    registered: true,
+    collection: true,
   })
   .extend({
     execution_input: BacktestExecutionInput.pick({ start: true, collect: true, informative: true }).extend({

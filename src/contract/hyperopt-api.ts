@@ -28,8 +28,13 @@ const { minimal_roi: RoiTable, trailing: Trailing } = ResolvedBacktestConfig.sha
 
 /** Account and costs that apply to every trial. */
 export const HyperoptAccount = ResolvedBacktestConfig.pick({
-  ...{ stake_amount: true, dry_run_wallet: true, max_open_trades: true },
-  ...{ fee: true, slippage: true, slippage_model: true, leverage: true },
+  stake_amount: true,
+  dry_run_wallet: true,
+  max_open_trades: true,
+  fee: true,
+  slippage: true,
+  slippage_model: true,
+  leverage: true,
 }).extend(RESOLVED_ACCOUNT_OPTIONS);
 
 /** Parameters of a trial, in the form of a backtest's configuration. */

@@ -30,7 +30,10 @@ const { train_period_days, backtest_period_days } = ML_ENGINE_LIMITS;
 const { n_estimators, learning_rate } = CLASSIFIER_LIMITS;
 
 export const HYPEROPT_LIMITS = {
-  ...{ train_period_days, backtest_period_days, n_estimators, learning_rate },
+  train_period_days,
+  backtest_period_days,
+  n_estimators,
+  learning_rate,
   n_trials: { min: 1, max: 10_000, integer: true },
   /** Maximum concurrency of an inline Map of Step Functions. */
   workers: { min: 1, max: 40, integer: true },

@@ -372,14 +372,16 @@ export const StoredHyperoptJob = z.discriminatedUnion('status', [
     ...hyperoptBase,
     ...started,
     status: z.literal('completed'),
-    ...{ finished_at: Timestamp, outcome: HyperoptOutcome },
+    finished_at: Timestamp,
+    outcome: HyperoptOutcome,
   }),
   z.object({
     ...hyperoptBase,
     ...startedPerhaps,
     status: z.literal('failed'),
     finished_at: Timestamp,
-    ...{ error: z.string(), error_code: z.string() },
+    error: z.string(),
+    error_code: z.string(),
   }),
   z.object({ ...hyperoptBase, ...startedPerhaps, status: z.literal('cancelled'), finished_at: Timestamp }),
 ]);

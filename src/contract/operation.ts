@@ -129,8 +129,17 @@ export function documentedErrors(
 
 /** Errors of API Gateway itself: missing, invalid or insufficient signature, and limits. */
 const GATEWAY_ERRORS: ErrorCode[] = [
-  ...(['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004'] as const),
-  ...(['HTTP413', 'HTTP414', 'HTTP429', 'HTTP431', 'SVC001', 'SVC002', 'SVC006'] as const),
+  'AUTH001',
+  'AUTH002',
+  'AUTH003',
+  'AUTH004',
+  'HTTP413',
+  'HTTP414',
+  'HTTP429',
+  'HTTP431',
+  'SVC001',
+  'SVC002',
+  'SVC006',
 ];
 
 function errorsFromShape(operation: Operation): ErrorCode[] {

@@ -61,8 +61,12 @@ const JobCounts = z
 export type JobCounts = z.infer<typeof JobCounts>;
 
 export const OVERVIEW_PARTS = [
-  ...(['backtests', 'hyperopt', 'collections'] as const),
-  ...(['production', 'challenges', 'freshness'] as const),
+  'backtests',
+  'hyperopt',
+  'collections',
+  'production',
+  'challenges',
+  'freshness',
 ] as const;
 export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
 

@@ -1,20 +1,17 @@
 const PROTECTION_PERIODS = [
-  ...(['lookback_period', 'lookback_period_candles'] as const),
-  ...(['stop_duration', 'stop_duration_candles', 'unlock_at'] as const),
+  'lookback_period',
+  'lookback_period_candles',
+  'stop_duration',
+  'stop_duration_candles',
+  'unlock_at',
 ] as const;
 
 /** Settings of each protection, by its method. */
 export const PROTECTION_KEYS = {
   CooldownPeriod: PROTECTION_PERIODS,
-  StoplossGuard: [
-    ...PROTECTION_PERIODS,
-    ...(['trade_limit', 'only_per_pair', 'only_per_side', 'required_profit'] as const),
-  ],
-  LowProfitPairs: [...PROTECTION_PERIODS, ...(['trade_limit', 'only_per_side', 'required_profit'] as const)],
-  MaxDrawdown: [
-    ...PROTECTION_PERIODS,
-    ...(['trade_limit', 'max_allowed_drawdown', 'calculation_mode'] as const),
-  ],
+  StoplossGuard: [...PROTECTION_PERIODS, 'trade_limit', 'only_per_pair', 'only_per_side', 'required_profit'],
+  LowProfitPairs: [...PROTECTION_PERIODS, 'trade_limit', 'only_per_side', 'required_profit'],
+  MaxDrawdown: [...PROTECTION_PERIODS, 'trade_limit', 'max_allowed_drawdown', 'calculation_mode'],
 } as const;
 
 /** Values of protections. */

@@ -15,8 +15,13 @@ export type ValidationCheck = z.infer<typeof ValidationCheck>;
 
 /** The checks of a release policy, in the order of a check list. A waiver uses these names. */
 export const POLICY_CHECKS = [
-  ...(['min_trades', 'min_days', 'max_evidence_age_days'] as const),
-  ...(['min_sharpe', 'min_profit_factor', 'max_drawdown', 'min_deflated_sharpe'] as const),
+  'min_trades',
+  'min_days',
+  'max_evidence_age_days',
+  'min_sharpe',
+  'min_profit_factor',
+  'max_drawdown',
+  'min_deflated_sharpe',
   'look_ahead',
 ] as const;
 export type PolicyCheckName = (typeof POLICY_CHECKS)[number];

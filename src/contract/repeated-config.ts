@@ -16,7 +16,8 @@ export function statedDefaults(
 ) {
   const { protections = [], order_types = { entry: 'limit', exit: 'limit' } as const } = config;
   return {
-    ...{ protections, order_types },
+    protections,
+    order_types,
     // Without detail candles it is left out for another reason.
     ...(config.timeframe_detail && {
       ignore_entry_after_candles: config.ignore_entry_after_candles ?? null,
@@ -31,8 +32,15 @@ export function statedDefaults(
 export function statedOverBase(
   config: Pick<
     ResolvedBacktestConfig,
-    | ('trading_mode' | 'slippage_model' | 'robustness' | 'ml_engine' | 'available_capital')
-    | ('tradable_balance_ratio' | 'amend_last_stake_amount' | 'position_stacking' | 'margin_mode')
+    | 'trading_mode'
+    | 'slippage_model'
+    | 'robustness'
+    | 'ml_engine'
+    | 'available_capital'
+    | 'tradable_balance_ratio'
+    | 'amend_last_stake_amount'
+    | 'position_stacking'
+    | 'margin_mode'
   >,
 ) {
   return {

@@ -24,9 +24,25 @@ type FileJob = Pick<
 
 /** The columns of trades that the report shows. */
 export const FILE_TRADE_COLUMNS = [
-  ...(['id', 'pair', 'side', 'opened_at', 'closed_at', 'duration_minutes', 'entry_price'] as const),
-  ...(['exit_price', 'stake', 'leverage', 'enter_tag', 'exit_reason', 'fees', 'funding', 'profit'] as const),
-  ...(['profit_pct', 'initial_stop_price', 'stop_price', 'left_open'] as const),
+  'id',
+  'pair',
+  'side',
+  'opened_at',
+  'closed_at',
+  'duration_minutes',
+  'entry_price',
+  'exit_price',
+  'stake',
+  'leverage',
+  'enter_tag',
+  'exit_reason',
+  'fees',
+  'funding',
+  'profit',
+  'profit_pct',
+  'initial_stop_price',
+  'stop_price',
+  'left_open',
 ] satisfies (keyof TradeColumns)[];
 
 /** Candles in a row. */

@@ -38,9 +38,12 @@ export const SIGNALS_LIMITS = {
 export const SIGNAL_FLAGS = ['enter_long', 'exit_long', 'enter_short', 'exit_short'] as const;
 /** All columns of a file. */
 export const SIGNALS_COLUMNS = [
-  ...['timestamp', 'pair'],
+  'timestamp',
+  'pair',
   ...SIGNAL_FLAGS,
-  ...['enter_tag', 'exit_tag', 'stake_ratio'],
+  'enter_tag',
+  'exit_tag',
+  'stake_ratio',
 ] as const;
 
 /** A file that no backtest has used is deleted after so many days. */

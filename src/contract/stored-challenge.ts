@@ -277,8 +277,17 @@ export const StoredEvaluation = z.object({
 export type StoredEvaluation = z.infer<typeof StoredEvaluation>;
 
 const CHALLENGE_ACTIONS = [
-  ...(['create', 'advance', 'hold', 'resume', 'planned_look'] as const),
-  ...(['complete', 'expire', 'roll_back', 'promote', 'promotion_rejected', 'keep_champion'] as const),
+  'create',
+  'advance',
+  'hold',
+  'resume',
+  'planned_look',
+  'complete',
+  'expire',
+  'roll_back',
+  'promote',
+  'promotion_rejected',
+  'keep_champion',
 ] as const;
 export type ChallengeAction = (typeof CHALLENGE_ACTIONS)[number];
 

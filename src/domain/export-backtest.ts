@@ -157,7 +157,14 @@ async function* ordersOf(results: ResultStore, { results: location }: Completed)
 }
 
 const ORDER_FIELDS = [
-  ...(['side', 'placed_at', 'filled_at', 'price', 'amount', 'fee', 'funding', 'tag'] as const),
+  'side',
+  'placed_at',
+  'filled_at',
+  'price',
+  'amount',
+  'fee',
+  'funding',
+  'tag',
 ] satisfies (keyof Order)[];
 
 function csvField(value: Trade[TradeField] | Order[keyof Order]): string {

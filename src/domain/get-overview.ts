@@ -75,7 +75,9 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
     },
     moving: moving.slice(0, LIMITS.moving),
     ended: ended.slice(0, LIMITS.ended),
-    ...{ production, challenges, freshness },
+    production,
+    challenges,
+    freshness,
   };
 }
 

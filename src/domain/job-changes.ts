@@ -148,7 +148,9 @@ function jobReader<Row extends ListedJobRow>(
     const rows = [...known, ...(unfinished?.rows ?? []), ...submitted.rows];
     const jobs = await Promise.all(
       rows.map(async (row) => ({
-        ...{ kind, id: row.job_id, status: row.status },
+        kind,
+        id: row.job_id,
+        status: row.status,
         progress: await progress(row),
       })),
     );
@@ -170,7 +172,9 @@ async function readCollections(
   );
   const jobs = [...others.filter((each) => each !== undefined), ...seen].map(
     ({ collection_id: id, status, progress }): JobEvent => ({
-      ...{ kind: 'collection', id, status },
+      kind: 'collection',
+      id,
+      status,
       progress: progressOf(status, progress),
     }),
   );

@@ -36,7 +36,10 @@ export async function checkFreshness(
   const symbols = [...new Set(input.symbols.map((symbol) => checkSymbol(symbol, 'symbols', trading_mode)))];
   for (const each of timeframe?.split(',') ?? []) checkTimeframe(each, 'timeframe');
   const params = {
-    ...{ symbols, timeframe, exchange, stale_threshold_hours },
+    symbols,
+    timeframe,
+    exchange,
+    stale_threshold_hours,
     ...(trading_mode === 'spot' && { trading_mode }),
   };
   const request = { operation: 'check-freshness', params, correlationId } as const;

@@ -97,19 +97,37 @@ function commonView(kind: 'backtest' | 'hyperopt', row: ListedJobRow) {
   const { job_id: id, status, strategy: name, experiment_name, created_at } = row;
   const { started_at, finished_at, error } = row;
   return {
-    ...{ kind, id, status, name, experiment_name, created_at, started_at, finished_at, error },
-    ...{ total_profit_pct: null, best_value: null, new_candles: null },
+    kind,
+    id,
+    status,
+    name,
+    experiment_name,
+    created_at,
+    started_at,
+    finished_at,
+    error,
+    total_profit_pct: null,
+    best_value: null,
+    new_candles: null,
   };
 }
 
 function collectionView(collection: StoredCollection): OverviewJob {
   const { collection_id: id, status, symbols, created_at, updated_at, error } = collection;
   return {
-    ...{ kind: 'collection', id, status, experiment_name: null, created_at, started_at: null, error },
+    kind: 'collection',
+    id,
+    status,
+    experiment_name: null,
+    created_at,
+    started_at: null,
+    error,
     progress: progressOf(status, collection.progress),
     name: listed(symbols, { shown: 1 }),
     finished_at: isTerminal(status) ? updated_at : null,
-    ...{ total_profit_pct: null, best_value: null, new_candles: collection.candles },
+    total_profit_pct: null,
+    best_value: null,
+    new_candles: collection.candles,
   };
 }
 

@@ -80,7 +80,12 @@ async function dataOf(
   const largest = largestTrades(trades);
   return {
     job: {
-      ...{ job_id, status, experiment_name, created_at, warnings, strategy: config.strategy },
+      job_id,
+      status,
+      experiment_name,
+      created_at,
+      warnings,
+      strategy: config.strategy,
       config: { ...config, collect: job.execution_input.collect ?? 'if_stale' },
       registered: job.registered ?? null,
       found_by: job.found_by ?? null,

@@ -13,8 +13,13 @@ import { checkNumber, checkOneOf } from './validate.ts';
 
 type WalletOptions = Pick<
   ResolvedBacktestConfig,
-  | ('tradable_balance_ratio' | 'available_capital' | 'amend_last_stake_amount')
-  | ('last_stake_amount_min_ratio' | 'max_adjustments' | 'position_stacking' | 'margin_mode')
+  | 'tradable_balance_ratio'
+  | 'available_capital'
+  | 'amend_last_stake_amount'
+  | 'last_stake_amount_min_ratio'
+  | 'max_adjustments'
+  | 'position_stacking'
+  | 'margin_mode'
 >;
 
 const SPOT = 'spot';

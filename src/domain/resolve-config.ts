@@ -129,7 +129,12 @@ export async function resolveConfig(
   const ml = resolveMlEngine(strategy, input.ml_engine, timeframe);
 
   const config: ResolvedBacktestConfig = {
-    ...{ strategy: strategy.name, exchange, ...market.mode, pairs, timeframe, ...chosen },
+    strategy: strategy.name,
+    exchange,
+    ...market.mode,
+    pairs,
+    timeframe,
+    ...chosen,
     date_range: { start: isoTime(range.start), end: isoTime(range.end) },
     ...account,
     ...options,

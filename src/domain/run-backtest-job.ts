@@ -134,8 +134,14 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   const checks =
     job.kind === 'validation' && job.registered
       ? await runStagingChecks({
-          ...{ registered: job.registered, image: deps.image, config, pairs, outcome, strategyDigest },
-          ...{ load: found.load, pause: deps.pause },
+          registered: job.registered,
+          image: deps.image,
+          config,
+          pairs,
+          outcome,
+          strategyDigest,
+          load: found.load,
+          pause: deps.pause,
           again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
         })
       : undefined;
@@ -174,7 +180,11 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     job.job_id,
     job.attempt,
     {
-      ...{ result: { ...outcome.result }, results, timing, warnings, ...(universe && { config }) },
+      result: { ...outcome.result },
+      results,
+      timing,
+      warnings,
+      ...(universe && { config }),
       ...(job.kind === 'backtest' && {
         sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
       }),

@@ -31,10 +31,30 @@ export function tradesOf({ first, table }: TradePage): Trade[] {
 
 /** Fields of a trade in the order of their columns. */
 export const TRADE_FIELDS = [
-  ...(['id', 'pair', 'side', 'opened_at', 'closed_at', 'duration_minutes', 'entry_price'] as const),
-  ...(['exit_price', 'amount', 'stake', 'leverage', 'enter_tag', 'exit_reason', 'fees'] as const),
-  ...(['slippage_cost', 'funding', 'profit', 'profit_pct', 'initial_stop_price', 'stop_price'] as const),
-  ...(['liquidation_price', 'lowest_price', 'highest_price', 'left_open'] as const),
+  'id',
+  'pair',
+  'side',
+  'opened_at',
+  'closed_at',
+  'duration_minutes',
+  'entry_price',
+  'exit_price',
+  'amount',
+  'stake',
+  'leverage',
+  'enter_tag',
+  'exit_reason',
+  'fees',
+  'slippage_cost',
+  'funding',
+  'profit',
+  'profit_pct',
+  'initial_stop_price',
+  'stop_price',
+  'liquidation_price',
+  'lowest_price',
+  'highest_price',
+  'left_open',
 ] satisfies (keyof Trade)[];
 export type TradeField = (typeof TRADE_FIELDS)[number];
 

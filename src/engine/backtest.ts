@@ -159,7 +159,8 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
       indicators_ms: preparedAt - started,
       simulate_ms: simulatedAt - preparedAt,
       report_ms: now() - simulatedAt,
-      ...{ robustness_ms, requested_ms },
+      robustness_ms,
+      requested_ms,
     },
     candles: prepared.reduce((count, pair) => count + pair.summary.candles, 0),
   };
@@ -253,7 +254,13 @@ function* describe(
   let requested = begun;
   const robustness = yield* measureRobustness(
     {
-      ...{ strategy, config, settings, run, computed, data: input.pairs, benchmark },
+      strategy,
+      config,
+      settings,
+      run,
+      computed,
+      data: input.pairs,
+      benchmark,
       pairs: prepared.map((pair) => pair.input),
       // Not the version of the engine: a release that changes only texts keeps the numbers.
       inputs: [config_digest, strategy_digest, pairs_digest].join(),
@@ -279,7 +286,10 @@ function* describe(
     data,
     informative: reportInformative(prepared),
     models: modelsOf(config, prepared),
-    ...{ robustness, universe, warnings: [...warnings, ...missing], provenance },
+    robustness,
+    universe,
+    warnings: [...warnings, ...missing],
+    provenance,
   });
   return {
     result: buildResult(computed.metrics, computed.trades),

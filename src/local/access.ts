@@ -27,7 +27,10 @@ export async function openAccess(home: string, enforced: boolean, log?: Log): Pr
   if (!enforced) {
     const authenticate = withoutIdentityProvider({ enforced: false });
     return {
-      ...{ authenticate, authenticateAtData: authenticate, serviceToken: undefined, issuerUrl: null },
+      authenticate,
+      authenticateAtData: authenticate,
+      serviceToken: undefined,
+      issuerUrl: null,
       stop: async () => undefined,
     };
   }

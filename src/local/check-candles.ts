@@ -43,8 +43,13 @@ export function folderCandles(home: string, range: Range): CheckCandles {
 export function simulatedCandles(sim: SimExchange): CheckCandles {
   const stored = (key: SeriesKey): SeriesInfo => ({
     ...key,
-    ...{ first: iso(SIM_LISTED_MS), last: iso(Date.now()), updated_at: iso(SIM_LISTED_MS) },
-    ...{ count: 0, gap_count: 0, gaps: [], longest_omitted_gap: 0 },
+    first: iso(SIM_LISTED_MS),
+    last: iso(Date.now()),
+    updated_at: iso(SIM_LISTED_MS),
+    count: 0,
+    gap_count: 0,
+    gaps: [],
+    longest_omitted_gap: 0,
   });
   return {
     series: {

@@ -105,7 +105,10 @@ async function startServices(
   const delivery = openWebhooks(stores, options.webhooksAllowLoopback ?? false, storage, log);
   running.add(() => delivery.waker.stop());
   const events = await startEvents({
-    ...{ dynamo: stores.dynamo, endpoint: database.endpoint, folder: folder.path, log },
+    dynamo: stores.dynamo,
+    endpoint: database.endpoint,
+    folder: folder.path,
+    log,
     dbPath: options.dynamodbEndpoint ? undefined : folder.dbPath,
     events: stores.events,
     deliver: (each) => delivery.waker.deliver(each),
@@ -171,8 +174,11 @@ async function startServices(
   const reconcile = openReconcile({
     ...stores,
     retention: {
-      ...{ days: retention, retention: stores.jobRetention, results: stores.results },
-      ...{ signals: stores.signals, signalFiles: new StoredSignalFiles(stores.resultObjects) },
+      days: retention,
+      retention: stores.jobRetention,
+      results: stores.results,
+      signals: stores.signals,
+      signalFiles: new StoredSignalFiles(stores.resultObjects),
     },
     maxRunning,
     executions: workflow.executions,
@@ -180,12 +186,17 @@ async function startServices(
     tasks: workflow.tasks,
     registryTable: LOCAL_TABLES.registry,
     databaseEndpoint: storage.DYNAMODB_ENDPOINT,
-    ...{ onChallengeChange, promotions, log },
+    onChallengeChange,
+    promotions,
+    log,
   });
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
     {
-      ...{ stores, onChallengeChange, maxRunning, retention },
+      stores,
+      onChallengeChange,
+      maxRunning,
+      retention,
       registryTable: LOCAL_TABLES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -200,7 +211,10 @@ async function startServices(
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      ...{ stores, onChallengeChange, maxRunning, retention },
+      stores,
+      onChallengeChange,
+      maxRunning,
+      retention,
       registryTable: LOCAL_TABLES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,

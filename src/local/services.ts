@@ -46,7 +46,10 @@ export interface LocalServiceOptions {
 }
 
 const listening = ({ port, log }: LocalServiceOptions) => ({
-  ...{ port, log, hostname: HOST, loopbackOnly: true },
+  port,
+  log,
+  hostname: HOST,
+  loopbackOnly: true,
 });
 
 /** Serves the local backend, and at its address each other service under a prefix. */

@@ -33,7 +33,11 @@ export function openWebhooks(
   const signatures = webhookSignatures;
   const { jobs, webhooks, deliveries } = stores;
   const waker = new LocalWebhooks({
-    ...{ webhooks, deliveries, sender, signatures, log },
+    webhooks,
+    deliveries,
+    sender,
+    signatures,
+    log,
     ownership: ownershipOf({ jobs, ...openRegistry(LOCAL_TABLES.registry, DYNAMODB_ENDPOINT) }),
     clock: Date,
     random: Math.random,

@@ -67,7 +67,12 @@ function report(
   if (!entry) return;
   const { challenge_id, status, outcome, reason, canary_stage } = event;
   log[entry.level](entry.message, {
-    ...{ challenge_id, model_name: after.model_name, status, outcome, reason, canary_stage },
+    challenge_id,
+    model_name: after.model_name,
+    status,
+    outcome,
+    reason,
+    canary_stage,
     at: event.at,
   });
   count?.(entry.metric);

@@ -34,7 +34,8 @@ export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
  */
 export function createLogger(serviceName: string, logLevel: LogLevel): Logger {
   return new Logger({
-    ...{ serviceName, logLevel },
+    serviceName,
+    logLevel,
     logFormatter: new ContextLogFormatter(),
     jsonReplacerFn: fitToLog,
   });

@@ -266,7 +266,8 @@ class Connections {
 
   #admit(socket: Socket, address: string, peer: Peer): void {
     const connection: Connection = {
-      ...{ inProgress: new Set(), waiting: [] },
+      inProgress: new Set(),
+      waiting: [],
       unsent: { state: '', since: performance.now() },
     };
     this.#open.set(socket, connection);

@@ -87,7 +87,11 @@ type ServiceEnv = { Bindings: Bindings; Variables: Variables };
 export type ServiceApp = Hono<ServiceEnv>;
 type ServiceContext = Context<ServiceEnv>;
 
-type AnyHandler = (request: HandlerRequest<unknown>) => Promise<HandlerResult>;
+/** A handler of any row: what it receives has been validated against that row. */
+type AnyHandler = (
+  request: Omit<HandlerRequest<unknown>, 'params' | 'query' | 'body'> &
+    Readonly<Record<'params' | 'query' | 'body', unknown>>,
+) => Promise<HandlerResult>;
 
 const DEADLINE_MS = 27_000;
 
@@ -241,7 +245,9 @@ async function execute(
         await checkOwnership(operation, principal, params as Record<string, string>, deps.ownership);
         if (operation.startsWork) await deps.checkDiskSpace?.();
         return handler({
-          ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),
+          params,
+          query,
+          body,
           headers: request.headers,
           principal,
           correlationId: c.var.correlationId,

@@ -23,7 +23,8 @@ const environment = process.env;
 
 const functionOf = (name: string, sandbox?: SandboxGrants) =>
   new TaskFunction({
-    ...{ environment, temporary },
+    environment,
+    temporary,
     ...(sandbox && { sandbox }),
     // The same address in the sources and in the bundle.
     entry: fileURLToPath(import.meta.url.replace(/fast-lane(\.\w+)$/, `${name}$1`)),

@@ -37,7 +37,10 @@ await runTask(env, log, async ({ id }) => {
       concurrency: (job) => processesOf(job) + 1,
       openRunner: (job) =>
         TrialProcesses.open({
-          ...{ entry: TRIAL, job, processes: processesOf(job), cacheBytes: CACHE_BYTES },
+          entry: TRIAL,
+          job,
+          processes: processesOf(job),
+          cacheBytes: CACHE_BYTES,
           grants: grants(),
           temporary: tmpdir(),
           compiled: compileCache(),

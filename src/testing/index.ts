@@ -54,7 +54,9 @@ export async function expectCausal(
     {
       file: path,
       builtIn: null,
-      ...{ exchange, home, params },
+      exchange,
+      home,
+      params,
       tradingMode: options.tradingMode,
       pairs: options.pairs,
       timeframe: options.timeframe,

@@ -52,7 +52,8 @@ describe('SfnExecutions', () => {
     const denied = Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
     sfn.on(StartExecutionCommand).rejects(denied);
     await expect(executions.start(input, 'bt-1-1')).rejects.toMatchObject({
-      ...{ name: 'ExecutionRejected', message: 'AccessDeniedException' },
+      name: 'ExecutionRejected',
+      message: 'AccessDeniedException',
     });
   });
 
@@ -253,8 +254,13 @@ describe('busy DynamoDB', () => {
 
   const key = { exchange: 'sim', symbol: 'A', timeframe: '1h' } as const;
   const month = {
-    ...{ month: '2025-01', first: Date.UTC(2025, 0), last: Date.UTC(2025, 0, 1, 1) },
-    ...{ count: 2, gap_count: 0, gaps: [], longest_omitted_gap: 0 },
+    month: '2025-01',
+    first: Date.UTC(2025, 0),
+    last: Date.UTC(2025, 0, 1, 1),
+    count: 2,
+    gap_count: 0,
+    gaps: [],
+    longest_omitted_gap: 0,
   };
   const cancelled = (Code: string) =>
     new TransactionCanceledException({

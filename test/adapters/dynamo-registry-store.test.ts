@@ -104,8 +104,12 @@ it('commit returns conflict when the model read is newer than the version', asyn
 
 describe('idempotency record', () => {
   const record = {
-    ...{ principal: 'p', key: 'kept', request_digest: 'd', body: { a: null } },
-    ...{ stored_at: 100, expires_at: 200 },
+    principal: 'p',
+    key: 'kept',
+    request_digest: 'd',
+    body: { a: null },
+    stored_at: 100,
+    expires_at: 200,
   };
 
   it('idempotency record conflicts with an unexpired or concurrent one', async () => {

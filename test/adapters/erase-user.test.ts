@@ -160,8 +160,15 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
 test('files of signals are deleted, those of versions are given to the pseudonym, grants to the user end', async () => {
   const store = new DynamoSignalsStore(engine.client, deps.jobsTable);
   const fileOf = (signals_id: string, owner: string) => ({
-    ...{ schema_version: 1 as const, signals_id, owner, name: 'mine.csv', format: 'csv' as const, bytes: 1 },
-    ...{ sha256: '0'.repeat(64), created_at: '2026-05-01T00:00:00.000Z', last_used_at: null },
+    schema_version: 1 as const,
+    signals_id,
+    owner,
+    name: 'mine.csv',
+    format: 'csv' as const,
+    bytes: 1,
+    sha256: '0'.repeat(64),
+    created_at: '2026-05-01T00:00:00.000Z',
+    last_used_at: null,
   });
   for (const id of ['sg-1', 'sg-2']) await store.create(fileOf(id, SUBJECT));
   await store.create(fileOf('sg-3', 'grace'));
@@ -201,8 +208,13 @@ test('audit trail keeps the ID, operation and resource of the user only', async 
   const calls = (await everything()).filter(({ pk = '' }) => pk.startsWith('AUDIT#'));
   const of = (principal: string) => calls.find((call) => call.principal === principal);
   expect(of(SUBJECT)).toMatchObject({
-    ...{ operation: 'submitBacktest', resource: { id: 'bt-1' }, at: AT },
-    ...{ request: null, source_ip: null, user_agent: null, roles: [] },
+    operation: 'submitBacktest',
+    resource: { id: 'bt-1' },
+    at: AT,
+    request: null,
+    source_ip: null,
+    user_agent: null,
+    roles: [],
   });
   expect(of('grace')).toMatchObject({ source_ip: '10.0.0.1', user_agent: 'curl' });
 });

@@ -26,8 +26,18 @@ const UM = 'data/futures/um/monthly';
 /** A row of klines. @param unit times per millisecond: 1, or 1000 for microseconds */
 const kline = (time: number, price: number, unit = 1) =>
   [
-    ...[time * unit, price, price + 1, price - 0.5, price + 0.5, 10],
-    ...[(time + MINUTE) * unit - 1, 5, 3, 1, 2, 0],
+    time * unit,
+    price,
+    price + 1,
+    price - 0.5,
+    price + 0.5,
+    10,
+    (time + MINUTE) * unit - 1,
+    5,
+    3,
+    1,
+    2,
+    0,
   ].join(',');
 const klines = (rows: number, { from = T0, step = MINUTE, unit = 1 } = {}) =>
   Array.from({ length: rows }, (_, row) => `${kline(from + row * step, 1 + row, unit)}\n`).join('');
@@ -42,7 +52,11 @@ async function load(
 ): Promise<ImportResult[]> {
   const { reader } = fixture;
   return importFiles(await findFiles(path, { symbols }), {
-    ...{ store, reader, exchange: 'binanceusdm', spotExchange: 'binance', clock: { now: () => NOW } },
+    store,
+    reader,
+    exchange: 'binanceusdm',
+    spotExchange: 'binance',
+    clock: { now: () => NOW },
   });
 }
 const reasons = (results: readonly ImportResult[]) =>
@@ -71,7 +85,7 @@ describe('Binance public data', () => {
     );
     expect([...candles.timestamp]).toEqual([0, 1, 2, 3].map((row) => T0 + row * MINUTE));
     expect([candles.open[3], candles.high[3], candles.low[3], candles.close[3], candles.volume[3]]).toEqual([
-      ...[4, 5, 3.5, 4.5, 10],
+      4, 5, 3.5, 4.5, 10,
     ]);
   });
 
@@ -119,7 +133,10 @@ describe('Binance public data', () => {
     ]);
     expect(await times('binanceusdm', 'BTC/USDT:USDT', '3m')).toHaveLength(3);
     const { timestamp, rate, markPrice } = await fixture.store.readFunding(
-      ...(['binanceusdm', 'BTC/USDT:USDT', 0, FOREVER - 1] as const),
+      'binanceusdm',
+      'BTC/USDT:USDT',
+      0,
+      FOREVER - 1,
     );
     expect([...timestamp]).toEqual([T0, T0 + 8 * HOUR, april, april + 8 * HOUR]);
     expect([...rate]).toEqual([0.0001, -0.0002, 0.0001, -0.0002]);
@@ -175,7 +192,7 @@ describe('Binance public data', () => {
     );
     expect(timestamp).toHaveLength(5 * 1_440 + 1);
     expect([open[0], open[4 * 1_440], open[5 * 1_440 - 61], open[5 * 1_440 - 60], open.at(-1)]).toEqual([
-      ...[1, 5, 5, 99, 99],
+      1, 5, 5, 99, 99,
     ]);
   });
 

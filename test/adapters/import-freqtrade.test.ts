@@ -78,7 +78,11 @@ test('a user_data folder of freqtrade is imported whole: spot, futures, funding,
 
   const { store, reader } = fixture;
   const results = await importFiles(await findFiles(fixture.folder), {
-    ...{ store, reader, exchange: 'binanceusdm', spotExchange: 'binance', clock: { now: () => NOW } },
+    store,
+    reader,
+    exchange: 'binanceusdm',
+    spotExchange: 'binance',
+    clock: { now: () => NOW },
   });
   const named = (wanted: ImportResult['outcome']) =>
     results.filter(({ outcome }) => outcome === wanted).map(({ file }) => relative(fixture.folder, file));
@@ -96,7 +100,8 @@ test('a user_data folder of freqtrade is imported whole: spot, futures, funding,
   expect(await series('binanceusdm')).toEqual(
     [
       ...timeframes.map((timeframe) => `BTC/USDT:USDT ${timeframe}`),
-      ...['ETH/USDC:USDC 1h', 'SOL/USDT:USDT 30m'],
+      'ETH/USDC:USDC 1h',
+      'SOL/USDT:USDT 30m',
     ].sort(),
   );
   for (const timeframe of timeframes) {

@@ -96,13 +96,21 @@ describe('Parquet layouts', () => {
       'BTC_USDT_USDT_1m.parquet',
       file({
         t: micros([0]),
-        ...{ o: decimal(0), h: decimal(1), l: decimal(2), c: decimal(0), v: decimal(3) },
+        o: decimal(0),
+        h: decimal(1),
+        l: decimal(2),
+        c: decimal(0),
+        v: decimal(3),
       }),
     );
     expect((await load()).results).toMatchObject([{ outcome: 'imported', notes: [] }]);
     expect(await storedIn('binanceusdm', 'BTC/USDT:USDT')).toEqual({
       timestamp: [T0],
-      ...{ open: [2.5], high: [3], low: [1], close: [2.5], volume: [2 ** 70 / 1e6] },
+      open: [2.5],
+      high: [3],
+      low: [1],
+      close: [2.5],
+      volume: [2 ** 70 / 1e6],
     });
   });
 

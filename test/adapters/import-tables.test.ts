@@ -66,7 +66,10 @@ describe('Databento CSV', () => {
     expect(plain(await readDatabento(path, NO_NAMES))).toEqual([
       {
         kind: 'candles',
-        ...{ symbol: 'ESH5', exchange: null, timeframe: '1m', notes: [] },
+        symbol: 'ESH5',
+        exchange: null,
+        timeframe: '1m',
+        notes: [],
         rows: [
           [2, T0 * 1e6, ...prices, 1],
           [4, (T0 + 60_000) * 1e6, ...prices, 2],
@@ -74,7 +77,10 @@ describe('Databento CSV', () => {
       },
       {
         kind: 'candles',
-        ...{ symbol: 'NQH5', exchange: null, timeframe: '1m', notes: [] },
+        symbol: 'NQH5',
+        exchange: null,
+        timeframe: '1m',
+        notes: [],
         rows: [[3, T0 * 1e6, ...prices, 1]],
       },
     ]);
@@ -162,7 +168,8 @@ describe('Tardis CSV', () => {
       trade(2, 101),
       // Arrived after a later trade of the same minute.
       trade(1, 100, { late: 2 }),
-      ...[trade(3, 99, { id: 'a' }), trade(3, 99, { id: 'a' })],
+      trade(3, 99, { id: 'a' }),
+      trade(3, 99, { id: 'a' }),
       trade(125, 102, { amount: 0.5 }),
       trade(DAY - 1, 105),
     );
@@ -175,7 +182,9 @@ describe('Tardis CSV', () => {
     expect(plain(await readTardisTrades(path, NO_NAMES, next))).toEqual([
       {
         kind: 'candles',
-        ...{ symbol: 'BTCUSDT', exchange: 'binance-futures', timeframe: '1m' },
+        symbol: 'BTCUSDT',
+        exchange: 'binance-futures',
+        timeframe: '1m',
         rows: [
           [1, T0, 100, 101, 99, 99, 3],
           [2, T0 + 120_000, 102, 102, 102, 102, 0.5],
@@ -226,7 +235,9 @@ describe('Tardis CSV', () => {
     expect(tardisKind(await csvHeader(path))).toBe('bars');
     expect(plain(await readTardisBars(path))).toMatchObject([
       {
-        ...{ symbol: 'XBTUSD', exchange: 'bitmex', timeframe: '1m' },
+        symbol: 'XBTUSD',
+        exchange: 'bitmex',
+        timeframe: '1m',
         rows: [
           [2, T0, 1, 3, 0.5, 2, 10],
           [3, T0 + 60_000, 1, 3, 0.5, 2, 10],
@@ -259,7 +270,9 @@ describe('Tardis CSV', () => {
     expect(plain(await readTardisFunding(path))).toEqual([
       {
         kind: 'funding',
-        ...{ symbol: 'BTCUSDT', exchange: 'binance-futures', timeframe: null },
+        symbol: 'BTCUSDT',
+        exchange: 'binance-futures',
+        timeframe: null,
         rows: [[5, T0 + 28_800_000, 0.0003, 102]],
         notes: [
           'rates are the last ones published before each event',

@@ -26,13 +26,11 @@ describe('Databento', () => {
       expect.objectContaining({
         outcome: 'imported',
         file: name,
-        ...{
-          symbol: 'ES/USD:USD',
-          timeframe: '1m',
-          rows: 2,
-          missing: 0,
-          notes: ['times are in nanoseconds'],
-        },
+        symbol: 'ES/USD:USD',
+        timeframe: '1m',
+        rows: 2,
+        missing: 0,
+        notes: ['times are in nanoseconds'],
       }),
       {
         outcome: 'skipped',

@@ -43,7 +43,11 @@ async function open() {
   const events = new DynamoEventLog(dynamo, LOCAL_TABLES.jobs, Date);
   const start = (append = events.append.bind(events)) =>
     startEvents({
-      ...{ dynamo, endpoint: database.endpoint, folder, dbPath, log },
+      dynamo,
+      endpoint: database.endpoint,
+      folder,
+      dbPath,
+      log,
       events: { append, after: events.after.bind(events) },
       deliver: async () => undefined,
     });
@@ -87,7 +91,8 @@ test.runIf(process.platform === 'linux')(
     const second = await open();
     const again = await second.start();
     expect(await reads(second.logged, 3)).toEqual([
-      ...['backtest.started backtests/bt-1', 'backtest.started backtests/bt-2'],
+      'backtest.started backtests/bt-1',
+      'backtest.started backtests/bt-2',
       'backtest.failed backtests/bt-1',
     ]);
     const [started, , failed] = await second.logged();

@@ -25,8 +25,15 @@ const timeOf = (cell: string) => new Date(parse(`${HEAD}${cell},${PAIR},1,,\n`).
 
 it('times of pandas, spreadsheets and programs are the same candle', () => {
   for (const cell of [
-    ...['2026-01-05', '2026-01-05 00:00:00', '2026-01-05 00:00:00+00:00', '2026-01-05T02:00:00.000+0200'],
-    ...['2026-01-04T19:00:00-05:00', String(MS), String(MS / 1000), `${MS / 1000}.0`, '1.7675712e9'],
+    '2026-01-05',
+    '2026-01-05 00:00:00',
+    '2026-01-05 00:00:00+00:00',
+    '2026-01-05T02:00:00.000+0200',
+    '2026-01-04T19:00:00-05:00',
+    String(MS),
+    String(MS / 1000),
+    `${MS / 1000}.0`,
+    '1.7675712e9',
   ]) {
     expect(timeOf(cell), cell).toBe(TIME);
   }
@@ -35,8 +42,18 @@ it('times of pandas, spreadsheets and programs are the same candle', () => {
 it('times that name no instant are refused, and not read as another one', () => {
   expect(timeOf('2028-02-29')).toBe('2028-02-29T00:00:00.000Z');
   for (const cell of [
-    ...['2026-02-29', '2026-02-30T00:00:00Z', '2026-04-31 00:00', '2026-02-32', '2026-13-01', '05/01/2026'],
-    ...[`${MS}000`, `${MS}000000`, '0x6955b900', 'Infinity', 'NaT', ''],
+    '2026-02-29',
+    '2026-02-30T00:00:00Z',
+    '2026-04-31 00:00',
+    '2026-02-32',
+    '2026-13-01',
+    '05/01/2026',
+    `${MS}000`,
+    `${MS}000000`,
+    '0x6955b900',
+    'Infinity',
+    'NaT',
+    '',
   ]) {
     expect(() => timeOf(cell), cell).toThrow(`row 1 has the timestamp "${cell}"`);
   }

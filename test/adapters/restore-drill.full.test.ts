@@ -51,7 +51,9 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
       env: {
         PATH: process.env.PATH,
         AWS_ENDPOINT_URL: moto.endpoint,
-        ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
+        AWS_ACCESS_KEY_ID: 'test',
+        AWS_SECRET_ACCESS_KEY: 'test',
+        AWS_REGION: 'us-east-1',
       },
     });
   }

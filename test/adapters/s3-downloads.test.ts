@@ -24,7 +24,8 @@ function downloads() {
 }
 
 const file = (chunks: readonly string[], storedAs?: string) => ({
-  ...{ name: 'a-bt-1-trades.csv', contentType: 'text/csv; charset=utf-8' },
+  name: 'a-bt-1-trades.csv',
+  contentType: 'text/csv; charset=utf-8',
   ...(storedAs !== undefined && { storedAs }),
   chunks: async function* () {
     yield* chunks;

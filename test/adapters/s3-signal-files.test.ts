@@ -32,8 +32,15 @@ function signatureOf({ pathname, searchParams }: URL, headers: Readonly<Record<s
 
 it('address is signed for size, type and digest of the file, for fifteen minutes', async () => {
   const { url, headers, expires_at } = await new S3SignalFiles(client, 'results', { now: () => NOW }).offer({
-    ...{ schema_version: 1, signals_id: 'sg-1', owner: 'ann', name: null, format: 'csv', last_used_at: null },
-    ...{ bytes: FILE.length, sha256: SHA256.toString('hex'), created_at: new Date(NOW).toISOString() },
+    schema_version: 1,
+    signals_id: 'sg-1',
+    owner: 'ann',
+    name: null,
+    format: 'csv',
+    last_used_at: null,
+    bytes: FILE.length,
+    sha256: SHA256.toString('hex'),
+    created_at: new Date(NOW).toISOString(),
   });
   expect(expires_at).toBe('2026-11-23T07:15:00.000Z');
   expect(headers).toEqual({

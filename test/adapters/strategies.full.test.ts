@@ -131,8 +131,16 @@ describe('process that reads a strategy file', () => {
 
 function forged(changes: Record<string, unknown>): string {
   const definition = {
-    ...{ name: 'forged', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 1 },
-    ...{ parameters: {}, stoploss: -0.1, callbacks: [], ownFeatures: false, ownLabel: false },
+    name: 'forged',
+    description: 'x',
+    timeframe: '1h',
+    pairs: ['BTC/USDT:USDT'],
+    stakeAmount: 1,
+    parameters: {},
+    stoploss: -0.1,
+    callbacks: [],
+    ownFeatures: false,
+    ownLabel: false,
   };
   return JSON.stringify({ definition: { ...definition, ...changes }, startup: 1 });
 }

@@ -57,7 +57,11 @@ async function storeCandles({ candles }: Pick<Stores, 'candles'>): Promise<void>
     { exchange: 'sim', symbol: 'BTC/USDT:USDT', timeframe: '1h' },
     {
       timestamp: Float64Array.from(hours, (_, hour) => START + hour * HOUR_MS),
-      ...{ open: column(0), high: column(1), low: column(-1), close: column(0.5), volume: column(0) },
+      open: column(0),
+      high: column(1),
+      low: column(-1),
+      close: column(0.5),
+      volume: column(0),
     },
   );
 }
@@ -77,7 +81,10 @@ const invocation = (remainingMs = 120_000) => ({
 
 const functionOf = (options: Partial<TaskFunctionOptions> = {}) =>
   new TaskFunction({
-    ...{ entry: ENTRY, environment, temporary, onOutput: (line) => lines.push(line) },
+    entry: ENTRY,
+    environment,
+    temporary,
+    onOutput: (line) => lines.push(line),
     sandbox: { write: [objects], strategies: strategies.folder },
     ...options,
   });
@@ -205,7 +212,10 @@ test.skipIf(process.platform !== 'linux')(
        process.exit(0);`,
     );
     const fastLane = new TaskFunction({
-      ...{ entry, environment, temporary, onOutput: (line) => lines.push(line) },
+      entry,
+      environment,
+      temporary,
+      onOutput: (line) => lines.push(line),
     });
     await fastLane.run({ job_id: 'bt-1', correlation_id: 'c-1' }, invocation());
     const pids: number[] = JSON.parse(lines[0]!);
@@ -250,7 +260,9 @@ test('task gets every variable of the entry points, and no other variable of the
   const entry = join(home, 'prints.mjs');
   writeFileSync(entry, 'console.log(JSON.stringify(Object.keys(process.env)))');
   const fastLane = new TaskFunction({
-    ...{ entry, temporary, onOutput: (line) => lines.push(line) },
+    entry,
+    temporary,
+    onOutput: (line) => lines.push(line),
     environment: { ...environment, AWS_LAMBDA_RUNTIME_API: 'x', AWS_LAMBDA_FUNCTION_NAME: 'x', SECRET: 'x' },
   });
   await fastLane.run({ job_id: 'bt-1', correlation_id: 'c-1' }, invocation());

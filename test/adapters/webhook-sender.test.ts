@@ -10,16 +10,52 @@ import { startReceiver } from '../support/receiver.ts';
 describe('isPublicAddress', () => {
   it.each([
     // RFC 1918, loopback, link-local with metadata services, carrier-grade NAT.
-    ...['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '127.0.0.1', '127.255.255.254'],
-    ...['169.254.169.254', '169.254.170.2', '100.64.0.1', '100.127.255.255', '0.0.0.0', '255.255.255.255'],
+    '10.0.0.1',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '127.0.0.1',
+    '127.255.255.254',
+    '169.254.169.254',
+    '169.254.170.2',
+    '100.64.0.1',
+    '100.127.255.255',
+    '0.0.0.0',
+    '255.255.255.255',
     // Documentation, benchmarks, multicast, reserved.
-    ...['192.0.0.192', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '224.0.0.1', '240.0.0.1'],
+    '192.0.0.192',
+    '192.0.2.1',
+    '198.18.0.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '224.0.0.1',
+    '240.0.0.1',
     // Loopback, unspecified, ULA with the metadata service, link-local, site-local, multicast.
-    ...['::1', '::', 'fd00:ec2::254', 'fc00::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1'],
+    '::1',
+    '::',
+    'fd00:ec2::254',
+    'fc00::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fec0::1',
+    'ff02::1',
     // IPv4 within IPv6: mapped, compatible, translated, 6to4, Teredo.
-    ...['::ffff:127.0.0.1', '::ffff:a9fe:a9fe', '::ffff:8.8.8.8', '::127.0.0.1', '64:ff9b::a9fe:a9fe'],
-    ...['64:ff9b:1::1', '2002:7f00:1::', '2001::1', '2001:db8::1', '3fff::1', '100::1'],
-    ...['', 'localhost', '8.8.8', '8.8.8.8.8', '1.1.1.1/32'],
+    '::ffff:127.0.0.1',
+    '::ffff:a9fe:a9fe',
+    '::ffff:8.8.8.8',
+    '::127.0.0.1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::1',
+    '2002:7f00:1::',
+    '2001::1',
+    '2001:db8::1',
+    '3fff::1',
+    '100::1',
+    '',
+    'localhost',
+    '8.8.8',
+    '8.8.8.8.8',
+    '1.1.1.1/32',
   ])('is false for %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
@@ -74,7 +110,8 @@ describe('HttpsSender', () => {
     const url = `${receiver.url.replace('127.0.0.1', 'localhost')}/200`;
     expect(await sender.send({ ...message, url })).toMatchObject({ status: 200, error: null });
     expect(await sender.send({ ...message, url })).toMatchObject({
-      ...{ status: null, error: 'The host name leads to an address that is not public' },
+      status: null,
+      error: 'The host name leads to an address that is not public',
     });
   });
 
@@ -117,15 +154,20 @@ describe('HttpsSender', () => {
   });
 
   it.each([
-    ...['https://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://127.0.0.1./'],
-    ...['https://[::ffff:10.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/'],
-    ...[
-      'https://[fe80::1%25eth0]/',
-      'https://user@a.example/',
-      'https://localhost./',
-      'https://a.example:25/',
-    ],
-    ...['https://a.example/\r\nx: y', 'https://a.example/\u001b[2J', 'https://a.example/\u009b2J'],
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://0177.0.0.1/',
+    'https://127.0.0.1./',
+    'https://[::ffff:10.0.0.1]/',
+    'https://[64:ff9b::a00:1]/',
+    'https://[2002:a00:1::]/',
+    'https://[fe80::1%25eth0]/',
+    'https://user@a.example/',
+    'https://localhost./',
+    'https://a.example:25/',
+    'https://a.example/\r\nx: y',
+    'https://a.example/\u001b[2J',
+    'https://a.example/\u009b2J',
   ])('does not accept the URL %j', async (url) => {
     expect(await new HttpsSender({ userAgent: 'test' }).urlProblem(url)).toMatch(/^(must|is not)/);
   });
@@ -134,7 +176,8 @@ describe('HttpsSender', () => {
     const silent = await startReceiver(() => new Promise(() => undefined));
     const slow = new HttpsSender({ userAgent: 'test', allowLoopback: true, timeoutMs: 50 });
     expect(await slow.send({ ...message, url: silent.url })).toMatchObject({
-      ...{ status: null, error: 'No response within the time limit' },
+      status: null,
+      error: 'No response within the time limit',
     });
     await silent.close();
     expect((await slow.send({ ...message, url: silent.url })).error).toBe('Connection refused');

@@ -28,11 +28,23 @@ export function zipOf(entries: readonly ZipEntry[], { zip64 = false, comment = '
     const localExtra = zip64 ? Buffer.concat([u16(1, 16), u64(size, data.length)]) : Buffer.alloc(0);
     const extra = zip64 ? Buffer.concat([u16(1, 24), u64(size, data.length, offset)]) : Buffer.alloc(0);
     const local = Buffer.concat([
-      ...[u32(0x04034b50), u16(45), common, u16(localExtra.length), Buffer.from(name), localExtra, data],
+      u32(0x04034b50),
+      u16(45),
+      common,
+      u16(localExtra.length),
+      Buffer.from(name),
+      localExtra,
+      data,
     ]);
     directory.push(
-      ...[u32(0x02014b50), u16(45, 45), common, u16(extra.length, 0, 0, 0), u32(0)],
-      ...[u32(zip64 ? 0xffff_ffff : offset), Buffer.from(name), extra],
+      u32(0x02014b50),
+      u16(45, 45),
+      common,
+      u16(extra.length, 0, 0, 0),
+      u32(0),
+      u32(zip64 ? 0xffff_ffff : offset),
+      Buffer.from(name),
+      extra,
     );
     parts.push(local);
     offset += local.length;
@@ -40,15 +52,26 @@ export function zipOf(entries: readonly ZipEntry[], { zip64 = false, comment = '
   const list = Buffer.concat(directory);
   const count = entries.length;
   const end64 = [
-    ...[u32(0x06064b50), u64(44), u16(45, 45), u32(0, 0), u64(count, count, list.length, offset)],
-    ...[u32(0x07064b50, 0), u64(offset + list.length), u32(1)],
+    u32(0x06064b50),
+    u64(44),
+    u16(45, 45),
+    u32(0, 0),
+    u64(count, count, list.length, offset),
+    u32(0x07064b50, 0),
+    u64(offset + list.length),
+    u32(1),
   ];
   return Buffer.concat([
-    ...[...parts, list, ...(zip64 ? end64 : []), u32(0x06054b50), u16(0, 0)],
+    ...parts,
+    list,
+    ...(zip64 ? end64 : []),
+    u32(0x06054b50),
+    u16(0, 0),
     ...(zip64
       ? [u16(0xffff, 0xffff), u32(0xffff_ffff, 0xffff_ffff)]
       : [u16(count, count), u32(list.length, offset)]),
-    ...[u16(comment.length), Buffer.from(comment)],
+    u16(comment.length),
+    Buffer.from(comment),
   ]);
 }
 

@@ -55,7 +55,8 @@ test('the summary of CI names each failed test and its file before the sums', ()
   expect(status).toBe(1);
   expect(lines).toEqual([
     expect.stringMatching(/^FAILED some\.test\.js: a breaks: AssertionError: expected 1 to be 2/),
-    ...['1 skipped', '1 passed, 1 failed'],
+    '1 skipped',
+    '1 passed, 1 failed',
   ]);
 });
 
@@ -66,7 +67,8 @@ test('the summary of CI names each test that needed a second attempt, and why', 
   expect(status).toBe(0);
   expect(lines).toEqual([
     'SECOND ATTEMPT some.test.js: is slow: Error: no answer',
-    ...['0 skipped', '1 passed, 0 failed'],
+    '0 skipped',
+    '1 passed, 0 failed',
   ]);
 });
 

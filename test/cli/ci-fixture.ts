@@ -110,7 +110,9 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
 export function pullRequest(file: string, base: string, api: string): Record<string, string> {
   writeFileSync(file, JSON.stringify({ pull_request: { number: 7, base: { sha: base, ref: 'main' } } }));
   return {
-    ...{ GITHUB_EVENT_PATH: file, GITHUB_API_URL: api, GITHUB_REPOSITORY: 'ada/strategies' },
+    GITHUB_EVENT_PATH: file,
+    GITHUB_API_URL: api,
+    GITHUB_REPOSITORY: 'ada/strategies',
     GITHUB_TOKEN: 'secret-token',
   };
 }

@@ -169,8 +169,11 @@ describe('touchstone ci', () => {
     write('touchstone.config.json', { ci: { config: { ...SHORT.config, exchange: 'binanceusdm' } } });
     const child = spawn(process.execPath, ['bin/touchstone.ts', 'ci'], {
       env: {
-        ...{ PATH: process.env.PATH, HOME: root, TMPDIR: outside },
-        ...{ STRATEGIES_DIRECTORY: join(root, 'strategies'), TOUCHSTONE_HOME: join(root, '.touchstone') },
+        PATH: process.env.PATH,
+        HOME: root,
+        TMPDIR: outside,
+        STRATEGIES_DIRECTORY: join(root, 'strategies'),
+        TOUCHSTONE_HOME: join(root, '.touchstone'),
       },
       stdio: 'ignore',
     });

@@ -40,7 +40,9 @@ export function dashboardFixture() {
       const dashboard = new Dashboard({ root: fixture.root, cache: fixture.cache });
       const config = { stage: 'local', version: '1', exchange: 'sim', auth: null };
       const server: RunningServer = await serve(withDashboard(backendApp().app, config, dashboard.state), {
-        ...{ port: 0, hostname: '127.0.0.1', log: memoryLog().log },
+        port: 0,
+        hostname: '127.0.0.1',
+        log: memoryLog().log,
       });
       running.push({ stop: () => Promise.all([dashboard.stop(), server.close()]) });
       const get = async (path: string) => {

@@ -72,7 +72,10 @@ it('dev runs a strategy after each save, compares it with the last one and count
 it('data prints what is stored, what is stale, and what a run without collecting lacks', async () => {
   const range = { start: '2024-01-01T00:00:00Z', end: '2024-01-03T00:00:00Z' };
   await platform.run({
-    ...{ strategy: 'buy_and_hold', pairs: ['SOL/USDT:USDT'], timeframe: '1h', date_range: range },
+    strategy: 'buy_and_hold',
+    pairs: ['SOL/USDT:USDT'],
+    timeframe: '1h',
+    date_range: range,
   });
   const coverage = await touchstone('data', 'coverage', 'SOL/USDT:USDT');
   expect(coverage.out).toMatch(/SOL\/USDT:USDT │ 1h .*2024-01/);
@@ -85,8 +88,12 @@ it('data prints what is stored, what is stale, and what a run without collecting
   expect(await offline('--end', range.end)).toMatchObject({ code: 0 });
   // Commands that are printed are for the market that was asked about.
   await platform.run({
-    ...{ strategy: 'buy_and_hold', pairs: ['SOL/USDT'], trading_mode: 'spot', exchange: 'sim' },
-    ...{ timeframe: '4h', date_range: range },
+    strategy: 'buy_and_hold',
+    pairs: ['SOL/USDT'],
+    trading_mode: 'spot',
+    exchange: 'sim',
+    timeframe: '4h',
+    date_range: range,
   });
   const options = ['--exchange', 'sim', '--trading-mode', 'spot'];
   const { out } = await touchstone('data', 'freshness', 'SOL/USDT', ...options);

@@ -228,14 +228,17 @@ describe('startHyperopt', () => {
   it('spaces and account options are sent by their request fields', async () => {
     const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
     const options = {
-      ...{ capital: 300, amendLastStake: true, timeout: { entry: 60 } },
+      capital: 300,
+      amendLastStake: true,
+      timeout: { entry: 60 },
       slippageModel: { impact: 2 },
     };
     await startHyperopt(
       client,
       'ema_crossover',
       {
-        ...{ unfilled_timeout: { entry: 5, exit: 30 }, slippage_model: { spread: 'edge', impact: 1 } },
+        unfilled_timeout: { entry: 5, exit: 30 },
+        slippage_model: { spread: 'edge', impact: 1 },
         // An option for a capital replaces it.
         tradable_balance_ratio: 0.5,
       },

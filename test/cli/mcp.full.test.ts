@@ -31,7 +31,10 @@ test('without a platform the first call starts one, which a search uses and whic
   expect(await agent.toolNames()).toContain('start_hyperopt');
   expect(existsSync(join(home, PLATFORM_FILE))).toBe(false);
   const started = await agent.call('start_hyperopt', {
-    ...{ strategy: 'ema_crossover', timeframe: '1h', n_trials: 3, models: 'none' },
+    strategy: 'ema_crossover',
+    timeframe: '1h',
+    n_trials: 3,
+    models: 'none',
     // A default range ends now: in some hours its trials have no deflated Sharpe ratio.
     date_range: { start: '2024-01-01', end: '2024-04-01' },
   });

@@ -39,7 +39,8 @@ afterAll(async () => {
 
 const names = (use: 'read' | 'run' | 'decide') => agentTools([use]).map(({ name }) => name);
 const config = {
-  ...{ strategy: 'ema_crossover', timeframe: '1h' },
+  strategy: 'ema_crossover',
+  timeframe: '1h',
   date_range: { start: '2024-01-01T00:00:00Z', end: '2024-01-11T00:00:00Z' },
 };
 
@@ -101,10 +102,8 @@ describe('mcp on standard input and output', () => {
       ...(['list_strategies', 'get_overview', 'get_data_status', 'get_coverage'] as const).map((each) => [
         each,
       ]),
-      ...[
-        ['get_backtest_report', { job_id: id }],
-        ['list_backtest_trades', { job_id: id }],
-      ],
+      ['get_backtest_report', { job_id: id }],
+      ['list_backtest_trades', { job_id: id }],
     ] as [string, Record<string, unknown>?][]) {
       const { text, isError } = await agent.call(name, args);
       expect([name, isError]).toEqual([name, false]);

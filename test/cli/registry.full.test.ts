@@ -28,7 +28,14 @@ it('each registry command has help', async () => {
 describe('registry commands', () => {
   beforeAll(async () => {
     await expectDone(
-      ...['register', M, '--run', runs[0]!, '--description', 'the first try', '--max-drawdown', '90'],
+      'register',
+      M,
+      '--run',
+      runs[0]!,
+      '--description',
+      'the first try',
+      '--max-drawdown',
+      '90',
     );
     await expectDone('register', M, '--run', runs[1]!);
   });
@@ -102,8 +109,14 @@ describe('registry commands', () => {
       const { backend_url, strategy_service_url } = fixture.platform.info;
       expect((await touchstone('--url', backend_url, 'versions', M)).out).toContain('champion');
       const registered = await touchstone(
-        ...['--url', backend_url, '--strategy-url', strategy_service_url],
-        ...['register', M, '--run', runs[0]!],
+        '--url',
+        backend_url,
+        '--strategy-url',
+        strategy_service_url,
+        'register',
+        M,
+        '--run',
+        runs[0]!,
       );
       expect(registered.out).toContain('version 3');
     });

@@ -17,19 +17,18 @@ describe('registry commands', () => {
 
   it('register prints the version and the next command', async () => {
     const first = await touchstone(
-      ...[
-        'register',
-        M,
-        '--run',
-        runs[0]!,
-        '--description',
-        'the first try',
-        '--tag',
-        'slow',
-        '--tag',
-        'trend',
-      ],
-      ...['--max-drawdown', '90'],
+      'register',
+      M,
+      '--run',
+      runs[0]!,
+      '--description',
+      'the first try',
+      '--tag',
+      'slow',
+      '--tag',
+      'trend',
+      '--max-drawdown',
+      '90',
     );
     expect(first.err).toBe('');
     expect(first.out).toContain('version 1 of ema_crossover');

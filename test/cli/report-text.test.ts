@@ -19,8 +19,15 @@ it('warningLines is one line for each reason, with the pairs', () => {
     `The price of ${pair} jumps by ${pct.toFixed(1)} % between a close and the next open.`;
   const [btc, eth, pepe] = ['BTC/USDT:USDT', 'ETH/USDT:USDT', '1000PEPE/USDT:USDT'];
   const warnings = [
-    ...[without(btc), jump(btc, 11.2), without(eth), jump(pepe, 25.5), without(pepe), without(eth)],
-    ...[`${btc} and ${eth} are left out.`, `${eth} and ${pepe} are left out.`, 'Another one, of no pair.'],
+    without(btc),
+    jump(btc, 11.2),
+    without(eth),
+    jump(pepe, 25.5),
+    without(pepe),
+    without(eth),
+    `${btc} and ${eth} are left out.`,
+    `${eth} and ${pepe} are left out.`,
+    'Another one, of no pair.',
     'ETH/USDT ends before the range.',
   ];
   expect(warningLines({ status: 'completed', collection: null, warnings })).toEqual([

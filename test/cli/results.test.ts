@@ -116,50 +116,99 @@ describe('results of a completed backtest', () => {
 
   it('backtest takes every setting of a run as an option', async () => {
     const { out } = await touchstone(
-      ...[
-        'backtest',
-        'ema_crossover',
-        '--pairs',
-        'BTC/USDT:USDT',
-        '--timeframe',
-        '1h',
-        '--offline',
-        '--json',
-      ],
-      ...['--start', '2024-01-02T00:00:00Z', '--end', '2024-01-04T00:00:00Z', '--timeframe-detail', '5m'],
-      ...[
-        '--stake',
-        '50',
-        '--wallet',
-        '500',
-        '--max-open-trades',
-        '2',
-        '--fee',
-        '0.001',
-        '--slippage',
-        '0.0002',
-      ],
-      ...['--leverage', '2', '--fill-model', 'conservative', '--precision', 'none', '--seed', '7'],
-      ...['--stoploss', '-0.03', '--roi', '0=0.05', '--roi', '60=0.01', '--trailing', 'positive=0.02'],
-      ...['--tradable-ratio', '0.8', '--amend-last-stake', '--last-stake-min', '0.3'],
-      ...['--order-type', 'entry=market', '--timeout', 'exit=30', '--ignore-entry-after', '4'],
-      ...['--stack', '--margin-mode', 'cross', '--max-adjustments', '0'],
-      ...['--session', 'monday'],
+      'backtest',
+      'ema_crossover',
+      '--pairs',
+      'BTC/USDT:USDT',
+      '--timeframe',
+      '1h',
+      '--offline',
+      '--json',
+      '--start',
+      '2024-01-02T00:00:00Z',
+      '--end',
+      '2024-01-04T00:00:00Z',
+      '--timeframe-detail',
+      '5m',
+      '--stake',
+      '50',
+      '--wallet',
+      '500',
+      '--max-open-trades',
+      '2',
+      '--fee',
+      '0.001',
+      '--slippage',
+      '0.0002',
+      '--leverage',
+      '2',
+      '--fill-model',
+      'conservative',
+      '--precision',
+      'none',
+      '--seed',
+      '7',
+      '--stoploss',
+      '-0.03',
+      '--roi',
+      '0=0.05',
+      '--roi',
+      '60=0.01',
+      '--trailing',
+      'positive=0.02',
+      '--tradable-ratio',
+      '0.8',
+      '--amend-last-stake',
+      '--last-stake-min',
+      '0.3',
+      '--order-type',
+      'entry=market',
+      '--timeout',
+      'exit=30',
+      '--ignore-entry-after',
+      '4',
+      '--stack',
+      '--margin-mode',
+      'cross',
+      '--max-adjustments',
+      '0',
+      '--session',
+      'monday',
     );
     expect(JSON.parse(out).job).toMatchObject({ session: 'monday', trials: { session: 1 } });
     expect(JSON.parse(out).job.warnings).toContain(
       'config.max_adjustments has no effect: the strategy has no callback adjustPosition',
     );
     expect(JSON.parse(out).job.config).toMatchObject({
-      ...{ timeframe_detail: '5m', stake_amount: 50, dry_run_wallet: 500, max_open_trades: 2, fee: 0.001 },
-      ...{ slippage: 0.0002, leverage: 2, fill_model: 'conservative', precision: 'none', seed: 7 },
-      ...{ tradable_balance_ratio: 0.8, amend_last_stake_amount: true, last_stake_amount_min_ratio: 0.3 },
-      ...{ order_types: { entry: 'market', exit: 'limit' }, unfilled_timeout: { entry: 10, exit: 30 } },
-      ...{ ignore_entry_after_candles: 4, position_stacking: true, margin_mode: 'cross' },
-      ...{ stoploss: -0.03, minimal_roi: { 0: 0.05, 60: 0.01 }, trailing: { positive: 0.02 } },
+      timeframe_detail: '5m',
+      stake_amount: 50,
+      dry_run_wallet: 500,
+      max_open_trades: 2,
+      fee: 0.001,
+      slippage: 0.0002,
+      leverage: 2,
+      fill_model: 'conservative',
+      precision: 'none',
+      seed: 7,
+      tradable_balance_ratio: 0.8,
+      amend_last_stake_amount: true,
+      last_stake_amount_min_ratio: 0.3,
+      order_types: { entry: 'market', exit: 'limit' },
+      unfilled_timeout: { entry: 10, exit: 30 },
+      ignore_entry_after_candles: 4,
+      position_stacking: true,
+      margin_mode: 'cross',
+      stoploss: -0.03,
+      minimal_roi: { 0: 0.05, 60: 0.01 },
+      trailing: { positive: 0.02 },
     });
     const byRule = await touchstone(
-      ...['rerun', 'last', '--no-timeframe-detail', '--ignore-entry-after', 'none', '--json'],
+      'rerun',
+      'last',
+      '--no-timeframe-detail',
+      '--ignore-entry-after',
+      'none',
+      '--json',
     );
     const { config: without } = JSON.parse(byRule.out).job;
     expect(without).toMatchObject({ timeframe_detail: null, seed: 7 });
@@ -175,7 +224,13 @@ describe('results of a completed backtest', () => {
 describe('jobs of any kind', () => {
   it('logs prints the life of a backtest and what its strategy printed', async () => {
     const { out: submitted, err } = await touchstone(
-      ...['backtest', 'talker', '--start', '2024-01-01T00:00:00Z', '--end', '2024-01-03T00:00:00Z', '--json'],
+      'backtest',
+      'talker',
+      '--start',
+      '2024-01-01T00:00:00Z',
+      '--end',
+      '2024-01-03T00:00:00Z',
+      '--json',
     );
     expect(err).toBe('');
     const { job_id } = JSON.parse(submitted).job;
@@ -192,7 +247,15 @@ describe('jobs of any kind', () => {
   it('logs prints the life of a hyperopt job and of a collection, and what the trials printed', async () => {
     const range = ['--start', '2024-01-01T00:00:00Z', '--end', '2024-01-11T00:00:00Z', '--timeframe', '1h'];
     const started = await touchstone(
-      ...['hyperopt', 'start', 'talker', '--models', 'none', '--trials', '2', '--watch', ...range],
+      'hyperopt',
+      'start',
+      'talker',
+      '--models',
+      'none',
+      '--trials',
+      '2',
+      '--watch',
+      ...range,
     );
     const [id] = /ho-\w+/.exec(started.out)!;
     const { out } = await touchstone('logs', id);
@@ -226,17 +289,18 @@ describe('jobs of any kind', () => {
 describe('a request that is not followed', () => {
   it('backtest prints the warnings of its submission with --no-wait', async () => {
     const { code, out } = await touchstone(
-      ...[
-        'backtest',
-        'ema_crossover',
-        '--offline',
-        '--no-wait',
-        '--timeframe',
-        '1h',
-        '--last-stake-min',
-        '0.3',
-      ],
-      ...['--start', '2024-01-02T00:00:00Z', '--end', '2024-01-04T00:00:00Z'],
+      'backtest',
+      'ema_crossover',
+      '--offline',
+      '--no-wait',
+      '--timeframe',
+      '1h',
+      '--last-stake-min',
+      '0.3',
+      '--start',
+      '2024-01-02T00:00:00Z',
+      '--end',
+      '2024-01-04T00:00:00Z',
     );
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -246,7 +310,12 @@ describe('a request that is not followed', () => {
 
   it('backtest names the format of a symbol in spot, which is the begin of the one in futures', async () => {
     const { code, err } = await touchstone(
-      ...['backtest', 'ema_crossover', '--trading-mode', 'spot', '--pairs', 'BTC/USDT:USDT'],
+      'backtest',
+      'ema_crossover',
+      '--trading-mode',
+      'spot',
+      '--pairs',
+      'BTC/USDT:USDT',
     );
     expect(code).toBe(1);
     expect(err).toContain('With --trading-mode spot the format is BASE/QUOTE\n');

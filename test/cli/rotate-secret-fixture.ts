@@ -39,8 +39,12 @@ export function rotationFixture() {
       const { app } = create({}, { authenticate });
       for (const serviceToken of deployment.sent) {
         const proxy = createDataProxy({
-          ...{ serviceToken, baseUrl: 'http://data-collection.internal:8002' },
-          ...{ requestTimeoutMs: 30_000, maxRetries: 0, clock: Date, sleep: async () => undefined },
+          serviceToken,
+          baseUrl: 'http://data-collection.internal:8002',
+          requestTimeoutMs: 30_000,
+          maxRetries: 0,
+          clock: Date,
+          sleep: async () => undefined,
           fetch: (async (url: string, init: RequestInit) => app.request(url, init)) as typeof fetch,
           timeoutSignal: () => new AbortController().signal,
           newCorrelationId: () => 'probe',

@@ -93,7 +93,8 @@ it('stage with another data collection has only the tokens of the canary', async
     if (operation === 'update-stack') slot = input.Parameters[0].ParameterValue;
     if (operation !== 'describe-stacks' && operation !== 'describe-secret') steps.push(operation);
     const stack = {
-      ...{ StackName: 'stage', StackStatus: 'UPDATE_COMPLETE' },
+      StackName: 'stage',
+      StackStatus: 'UPDATE_COMPLETE',
       Parameters: [{ ParameterKey: 'ServiceTokenSlot', ParameterValue: slot }],
       Outputs: ['1', '2'].map((n) => ({ OutputKey: `CanaryTokenArn${n}`, OutputValue: n })),
     };

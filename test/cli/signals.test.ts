@@ -80,8 +80,10 @@ it('list of trades of TradingView is run, and its differences are printed', asyn
   // A reversal in one candle, and a trade that is still open at the end of the list.
   const reversed = join(folder, 'reversed.csv');
   const orders = [
-    ...['1,Entry Long,Long,2026-01-05 04:00,110,', '1,Exit Long,Short,2026-01-06 12:00,102,2'],
-    ...['2,Entry Short,Short,2026-01-06 12:00,102,', '2,Exit Short,Open,2026-01-08 12:00,101,1'],
+    '1,Entry Long,Long,2026-01-05 04:00,110,',
+    '1,Exit Long,Short,2026-01-06 12:00,102,2',
+    '2,Entry Short,Short,2026-01-06 12:00,102,',
+    '2,Exit Short,Open,2026-01-08 12:00,101,1',
   ];
   writeFileSync(reversed, `Trade #,Type,Signal,Date/Time,Price USDT,Profit %\r\n${orders.join('\r\n')}\r\n`);
   const open = await touchstone(...onBitcoin(reversed));
@@ -117,7 +119,10 @@ it('a list of trades is read as TradingView writes it, and refused where it is n
   // A trade that is still open may end with a row without time and price; a minus sign may be the typographic one.
   expect(read(entry, '1,Exit Long,,Open,,\u22121.5')).toEqual([
     {
-      ...{ number: '1', side: 'long', exit: null, profitPct: -1.5 },
+      number: '1',
+      side: 'long',
+      exit: null,
+      profitPct: -1.5,
       entry: { time: Date.parse('2026-01-05T04:00Z'), price: 1_098.5 },
     },
   ]);

@@ -224,8 +224,13 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(Class);
     expect((error as Error).constructor).toBe(Class);
     expect(error).toMatchObject({
-      ...{ name: Class.name, code, status, message: `Why ${code}`, field: 'x' },
-      ...{ context: { n: 1 }, correlationId: 'c-1' },
+      name: Class.name,
+      code,
+      status,
+      message: `Why ${code}`,
+      field: 'x',
+      context: { n: 1 },
+      correlationId: 'c-1',
     });
   });
 
@@ -240,7 +245,8 @@ describe('errors', () => {
     ] as const) {
       const { connection } = clientOf([failed(cause)], { attempts: 1 });
       await expect(getBacktest(connection, { job_id: 'bt-1' })).rejects.toMatchObject({
-        ...{ code: 'NO_RESPONSE', status: 0 },
+        code: 'NO_RESPONSE',
+        status: 0,
         message: `No response from http://touchstone.test/services/backend/api/v1/backtests/bt-1: ${message}`,
       });
     }
@@ -250,7 +256,9 @@ describe('errors', () => {
     const issue = { type: 'missing', loc: ['body', 'config'], msg: 'Field required', input: {} };
     const { connection } = clientOf([json({ detail: [issue] }, 400)]);
     await expect(submitBacktest(connection, REQUEST)).rejects.toMatchObject({
-      ...{ name: 'ValidationError', code: 'INVALID_BODY', issues: [issue] },
+      name: 'ValidationError',
+      code: 'INVALID_BODY',
+      issues: [issue],
       message: 'body.config: Field required',
     });
   });

@@ -47,8 +47,14 @@ async function program({ connect, ...client }: Client, address: string) {
     .getBacktest(touchstone, { job_id: 'bt-unknown' })
     .catch((thrown: unknown) => thrown);
   return {
-    ...{ repeated: again.job_id === job_id, status: job.status, trades: ids.length, lines, seen },
-    ...{ total: job.result?.total_trades, distinct: new Set(ids).size, trials: trials.sort() },
+    repeated: again.job_id === job_id,
+    status: job.status,
+    trades: ids.length,
+    lines,
+    seen,
+    total: job.result?.total_trades,
+    distinct: new Set(ids).size,
+    trials: trials.sort(),
     events: [...events],
     error: error instanceof client.NotFoundError && error.code,
   };
@@ -57,7 +63,10 @@ async function program({ connect, ...client }: Client, address: string) {
 function expectOutcome(outcome: Awaited<ReturnType<typeof program>>): void {
   const { trades, total, distinct, lines, events, ...rest } = outcome;
   expect(rest).toEqual({
-    ...{ repeated: true, status: 'completed', seen: ['completed'], trials: [0, 1] },
+    repeated: true,
+    status: 'completed',
+    seen: ['completed'],
+    trials: [0, 1],
     error: 'RES001',
   });
   // More than one page of them.
@@ -74,8 +83,13 @@ describe('client against a platform', () => {
   it.skipIf(!hasChromium)('runs jobs and follows them in a browser', async () => {
     const { outputFiles } = await build({
       entryPoints: ['src/client/index.ts'],
-      ...{ bundle: true, minify: true, write: false, format: 'iife', globalName: 'touchstoneClient' },
-      ...{ platform: 'browser', target: 'es2022' },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'iife',
+      globalName: 'touchstoneClient',
+      platform: 'browser',
+      target: 'es2022',
     });
     const browser = await launchChromium();
     try {

@@ -11,8 +11,14 @@ async function bundle(names: readonly string[]) {
       resolveDir: process.cwd(),
       loader: 'ts',
     },
-    ...{ bundle: true, minify: true, write: false, metafile: true, format: 'esm', logLevel: 'silent' },
-    ...{ platform: 'browser', target: 'es2022' },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    logLevel: 'silent',
+    platform: 'browser',
+    target: 'es2022',
   });
   const { contents, text } = outputFiles[0]!;
   return {

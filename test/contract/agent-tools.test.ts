@@ -11,7 +11,10 @@ const each = tools.map((tool) => [tool.name, tool] as const);
 /** Operations that are deliberately no tools, and why. */
 const UNMARKED: Readonly<Record<string, readonly string[]>> = {
   'health and documentation, for other programs': [
-    ...['getHealth', 'getStrategyServiceHealth', 'getDataHealth', 'callDataProxy'],
+    'getHealth',
+    'getStrategyServiceHealth',
+    'getDataHealth',
+    'callDataProxy',
     ...['', 'StrategyService', 'Data'].flatMap((of) => [
       `get${of}Docs`,
       `get${of}DocsAsset`,
@@ -20,20 +23,37 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
   ],
   'a stream: wait_for_job instead': ['watchJobs', 'watchHyperopt'],
   'long series and files, which a model does not read': [
-    ...['getBacktestCurve', 'exportBacktest', 'getOhlcv', 'getCandles', 'listInstruments'],
-    ...['listChallengeTrades', 'listChallengeEvaluations'],
+    'getBacktestCurve',
+    'exportBacktest',
+    'getOhlcv',
+    'getCandles',
+    'listInstruments',
+    'listChallengeTrades',
+    'listChallengeEvaluations',
   ],
   'the same as another tool': ['listSymbols', 'listDataSymbols', 'getDataFreshness', 'listChallenges'],
   'who may see what, how long it is kept, and who did what: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),
-    ...['getSignalsSharing', 'shareSignals'],
-    ...['keepBacktest', 'keepHyperopt', 'deleteBacktest', 'listAudit'],
+    'getSignalsSharing',
+    'shareSignals',
+    'keepBacktest',
+    'keepHyperopt',
+    'deleteBacktest',
+    'listAudit',
   ],
   'files, which a program sends': ['createSignals', 'listSignals', 'getSignals', 'deleteSignals'],
   'for the program that trades': ['routeKey', 'assignKey', 'logTrades'],
   'events sent out of the platform: for people': [
-    ...['createWebhook', 'listWebhooks', 'getWebhook', 'updateWebhook', 'deleteWebhook'],
-    ...['rotateWebhookSecret', 'testWebhook', 'listDeliveries', 'replayDelivery', 'replayWebhook'],
+    'createWebhook',
+    'listWebhooks',
+    'getWebhook',
+    'updateWebhook',
+    'deleteWebhook',
+    'rotateWebhookSecret',
+    'testWebhook',
+    'listDeliveries',
+    'replayDelivery',
+    'replayWebhook',
   ],
 };
 

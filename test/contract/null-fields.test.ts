@@ -104,12 +104,19 @@ describe('withoutNullFields', () => {
 
   it('withoutNullFields removes null from optional, non-nullable fields at every depth', () => {
     const sent = {
-      ...{ required: null, optional: null, nullable: null, anything: null, unknown: null },
+      required: null,
+      optional: null,
+      nullable: null,
+      anything: null,
+      unknown: null,
       list: [{ optional: null, other: null }, null],
       table: { row: { optional: null }, empty: null },
     };
     expect(withoutNullFields(Body, sent)).toEqual({
-      ...{ required: null, nullable: null, anything: null, unknown: null },
+      required: null,
+      nullable: null,
+      anything: null,
+      unknown: null,
       list: [{ other: null }, null],
       table: { row: {}, empty: null },
     });

@@ -12,8 +12,15 @@ import { VERSION } from '#runtime/version.ts';
 /** Operations whose body has no required field. */
 const MAY_BE_EMPTY = [
   'updateWebhook',
-  ...['advanceChallenge', 'holdChallenge', 'resumeChallenge', 'promoteChallenge', 'rollBackChallenge'],
-  ...['keepBacktest', 'keepHyperopt', 'updateBacktest', 'labelVersion'],
+  'advanceChallenge',
+  'holdChallenge',
+  'resumeChallenge',
+  'promoteChallenge',
+  'rollBackChallenge',
+  'keepBacktest',
+  'keepHyperopt',
+  'updateBacktest',
+  'labelVersion',
 ];
 
 interface Response {

@@ -4,7 +4,9 @@ import { pythonModules } from '../../bin/python-client.ts';
 /** Modules of a document with the cases that differ from one language to the other. */
 function modulesOf(parameters: readonly object[], schemas: Readonly<Record<string, object>>) {
   const operation = {
-    ...{ operationId: 'listThings', summary: 'List things', parameters },
+    operationId: 'listThings',
+    summary: 'List things',
+    parameters,
     responses: {
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
     },

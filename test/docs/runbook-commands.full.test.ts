@@ -83,8 +83,11 @@ test('each command is run by a test', () => {
 });
 
 const account = {
-  ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_PAGER: '' },
-  ...{ AWS_REGION: 'us-east-1', AWS_DEFAULT_REGION: 'us-east-1' },
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_PAGER: '',
+  AWS_REGION: 'us-east-1',
+  AWS_DEFAULT_REGION: 'us-east-1',
 };
 
 /** Runs the scripts of `npm run` with this Node. Deployments are rehearsed by `npm run rehearse`: here they are printed. */
@@ -110,8 +113,13 @@ describe.skipIf(!available)('commands of the runbook (skipped without moto and t
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        ...{ PATH: process.env.PATH, HOME: folder, ROOT, NODE: process.execPath },
-        ...{ ...account, AWS_ENDPOINT_URL: moto.endpoint, ...environment },
+        PATH: process.env.PATH,
+        HOME: folder,
+        ROOT,
+        NODE: process.execPath,
+        ...account,
+        AWS_ENDPOINT_URL: moto.endpoint,
+        ...environment,
       },
     });
     const ended = new Promise((done) => child.once('close', done));

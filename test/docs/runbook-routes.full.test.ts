@@ -48,7 +48,9 @@ beforeAll(async () => {
   await done(platform.post(`/api/v1/strategies/${MODEL}/promote`, { version: '1' }));
   const created = await done(
     platform.strategy.post(`/api/v1/models/${MODEL}/challenges`, {
-      ...{ champion_version: '1', challenger_version: '2', enable_canary: true },
+      champion_version: '1',
+      challenger_version: '2',
+      enable_canary: true,
     }),
   );
   challenge = created.challenge_id;

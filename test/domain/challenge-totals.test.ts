@@ -45,13 +45,19 @@ function recounted(trades: readonly StoredTrade[]) {
   };
   const closed = of('closed');
   return {
-    ...{ open: of('open').length, closed: closed.length, errors: of('error').length },
-    ...{ sum: sumOf(closed, 1), sum_of_squares: sumOf(closed, 2), clusters: clustersOf(closed) },
+    open: of('open').length,
+    closed: closed.length,
+    errors: of('error').length,
+    sum: sumOf(closed, 1),
+    sum_of_squares: sumOf(closed, 2),
+    clusters: clustersOf(closed),
     marked:
       marked.length === 0
         ? null
         : {
-            ...{ count: marked.length, sum: sumOf(marked, 1), sum_of_squares: sumOf(marked, 2) },
+            count: marked.length,
+            sum: sumOf(marked, 1),
+            sum_of_squares: sumOf(marked, 2),
             clusters: clustersOf([...closed, ...marked]),
           },
   };

@@ -28,7 +28,9 @@ const store = (timeframe: Timeframe, from = START, to = END, symbol = BTC) =>
   );
 
 const RUN = {
-  ...{ exchange: 'test', timeframe: '1h' as const, pairs: [ETH] },
+  exchange: 'test',
+  timeframe: '1h' as const,
+  pairs: [ETH],
   date_range: { start: new Date(START).toISOString(), end: new Date(END).toISOString() },
 };
 

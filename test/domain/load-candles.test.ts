@@ -18,8 +18,14 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 const [START, END] = [at('2024-05-01'), at('2024-05-02')];
 const RECORD: InstrumentRecord = {
-  ...{ amount_step: 0.001, min_amount: 0.001, max_amount: 1000, min_cost: 100, max_cost: null },
-  ...{ contract_size: 1, price_tick: 0.1, collected_at: '2024-05-03T00:00:00.000Z' },
+  amount_step: 0.001,
+  min_amount: 0.001,
+  max_amount: 1000,
+  min_cost: 100,
+  max_cost: null,
+  contract_size: 1,
+  price_tick: 0.1,
+  collected_at: '2024-05-03T00:00:00.000Z',
 };
 beforeEach(async () => {
   market = await openMarket(engine);
@@ -34,7 +40,9 @@ beforeEach(async () => {
 const load = (changes: Partial<ResolvedBacktestConfig>) => {
   const config = {
     ...pendingJob('bt-1').config,
-    ...{ exchange: 'test', timeframe: '1h' as const, pairs: [BTC] },
+    exchange: 'test',
+    timeframe: '1h' as const,
+    pairs: [BTC],
     date_range: { start: new Date(START).toISOString(), end: new Date(END).toISOString() },
     ...changes,
   };
@@ -65,12 +73,15 @@ it('loadTrialData uses the instruments recorded when the hyperopt job was create
   const range = { start: new Date(START).toISOString(), end: new Date(END).toISOString() };
   const base = { ...job.base, exchange: 'test', timeframe: '1h' as const, pairs: [BTC], date_range: range };
   const running = {
-    ...{ ...job, status: 'running' as const, started_at: range.end },
+    ...job,
+    status: 'running' as const,
+    started_at: range.end,
     base: { ...base, precision: 'exchange' as const },
     execution_input: { ...job.execution_input, ...range },
   };
   const findStrategy = async () => ({
-    ...{ definition: emaCrossover, digest: 's' },
+    definition: emaCrossover,
+    digest: 's',
     load: async () => emaCrossover,
   });
   const trials = async (instruments?: Record<string, InstrumentRecord>) => {

@@ -48,10 +48,17 @@ it('pairs that come in for those with corrupt funding are read once, and so are 
   };
   const config = {
     ...pendingJob('bt-1').config,
-    ...{ exchange: 'test', timeframe: '1h' as const, pairs: NAMES.map(symbolOf), precision: 'none' as const },
+    exchange: 'test',
+    timeframe: '1h' as const,
+    pairs: NAMES.map(symbolOf),
+    precision: 'none' as const,
     date_range: { start: new Date(START).toISOString(), end: new Date(END).toISOString() },
     universe: {
-      ...({ rule: 'top_volume', n: 3, lookback_days: 7, rebalance: 'weekly', min_age_days: 0 } as const),
+      rule: 'top_volume' as const,
+      n: 3,
+      lookback_days: 7,
+      rebalance: 'weekly' as const,
+      min_age_days: 0,
       delisting_haircut: 0.05,
       candidates: NAMES.map(symbolOf),
     },

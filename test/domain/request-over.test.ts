@@ -81,17 +81,28 @@ describe('requestOver', () => {
   it('gives a repeated run none of what the run has replaced by a default', () => {
     const base = {
       ...config,
-      ...{ trading_mode: 'spot', slippage_model: { impact: 1 }, robustness: { cost_sweep: true } },
-      ...{ available_capital: 300, amend_last_stake_amount: true, position_stacking: true },
-      ...{ margin_mode: 'cross', order_types: { entry: 'market', exit: 'market' } },
-      ...{ ml_engine: { enabled: true, max_depth: 3 } },
+      trading_mode: 'spot',
+      slippage_model: { impact: 1 },
+      robustness: { cost_sweep: true },
+      available_capital: 300,
+      amend_last_stake_amount: true,
+      position_stacking: true,
+      margin_mode: 'cross',
+      order_types: { entry: 'market', exit: 'market' },
+      ml_engine: { enabled: true, max_depth: 3 },
     } as unknown as ResolvedBacktestConfig;
     const stated = { ...statedDefaults(config), ...statedOverBase(config) };
     const request = requestOver(base, { strategy: 'x', ...stated });
     expect(request).toMatchObject({
-      ...{ trading_mode: 'futures', slippage_model: {}, robustness: {}, tradable_balance_ratio: 0.99 },
-      ...{ amend_last_stake_amount: false, position_stacking: false, margin_mode: 'isolated' },
-      ...{ order_types: { entry: 'limit', exit: 'limit' }, ml_engine: { enabled: false } },
+      trading_mode: 'futures',
+      slippage_model: {},
+      robustness: {},
+      tradable_balance_ratio: 0.99,
+      amend_last_stake_amount: false,
+      position_stacking: false,
+      margin_mode: 'isolated',
+      order_types: { entry: 'limit', exit: 'limit' },
+      ml_engine: { enabled: false },
     });
     expect(Object.keys(request.slippage_model!)).toEqual([]);
     expect(request.available_capital).toBeUndefined();

@@ -168,9 +168,14 @@ describe('resolveConfig of the account', () => {
 
   test('options are kept, each side with its default', async () => {
     const given = {
-      ...{ available_capital: 300, amend_last_stake_amount: true, last_stake_amount_min_ratio: 0.2 },
-      ...{ order_types: { exit: 'market' }, unfilled_timeout: { entry: 90 } },
-      ...{ timeframe: '1h', timeframe_detail: '5m', ignore_entry_after_candles: 3 },
+      available_capital: 300,
+      amend_last_stake_amount: true,
+      last_stake_amount_min_ratio: 0.2,
+      order_types: { exit: 'market' },
+      unfilled_timeout: { entry: 90 },
+      timeframe: '1h',
+      timeframe_detail: '5m',
+      ignore_entry_after_candles: 3,
     };
     const { config, warnings } = await resolve(given);
     expect(warnings).toEqual([]);

@@ -7,8 +7,15 @@ import { storedChallenge } from '../support/stored-challenge.ts';
 const AT = '2026-05-01T00:00:00.000Z';
 const stages = [newStage('stage_1', AT), newStage('stage_2', AT)];
 const trade = (trade_id: string, profit_pct: number, more: Partial<TradeResult> = {}): TradeResult => ({
-  ...{ trade_id, profit_pct, variant: 'champion', canary_stage: 'stage_1', status: 'closed' },
-  ...{ assignment_key: null, misassigned: false, late: false, ...more },
+  trade_id,
+  profit_pct,
+  variant: 'champion',
+  canary_stage: 'stage_1',
+  status: 'closed',
+  assignment_key: null,
+  misassigned: false,
+  late: false,
+  ...more,
 });
 const TRADES = [
   trade('a', 1),

@@ -40,8 +40,10 @@ describe('account and orders', () => {
       'ignoreEntryAfterCandles of the strategy has no effect without config.timeframe_detail',
     );
     expect(own.report.settings).toMatchObject({
-      ...{ order_types: { entry: 'limit', exit: 'market' }, unfilled_timeout: { entry: 121, exit: 10 } },
-      ...{ unfilled_timeout_minutes: 121, tradable_balance_ratio: 0.99 },
+      order_types: { entry: 'limit', exit: 'market' },
+      unfilled_timeout: { entry: 121, exit: 10 },
+      unfilled_timeout_minutes: 121,
+      tradable_balance_ratio: 0.99,
     });
     expect(own.report.counters.timed_out_entries).toBeGreaterThan(0);
     expect(patient.report.counters.timed_out_entries).toBe(0);

@@ -92,8 +92,11 @@ it('npm start -- --auth prints where tokens come from and rejects unknown option
     const folder = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
     const child = spawn(process.execPath, ['bin/local.ts', ...args], {
       env: {
-        ...{ TOUCHSTONE_HOME: folder, TMPDIR: tmpdir() },
-        ...{ BACKEND_PORT: '0', STRATEGY_PORT: '0', DATA_COLLECTION_PORT: '0' },
+        TOUCHSTONE_HOME: folder,
+        TMPDIR: tmpdir(),
+        BACKEND_PORT: '0',
+        STRATEGY_PORT: '0',
+        DATA_COLLECTION_PORT: '0',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

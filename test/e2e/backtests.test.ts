@@ -18,11 +18,18 @@ describe('backtest from request to report', () => {
   beforeAll(async () => {
     const submitted = await platform.post('/api/v1/backtests', {
       config: {
-        ...{ strategy: 'ema_crossover', pairs: PAIRS, timeframe: '1h', date_range: RANGE },
+        strategy: 'ema_crossover',
+        pairs: PAIRS,
+        timeframe: '1h',
+        date_range: RANGE,
         // stakeamount occurs together with stake_amount, so it is not a misspelling; notify resembles no key.
-        ...{ stake_amount: 100, stakeamount: 5, notify: true },
+        stake_amount: 100,
+        stakeamount: 5,
+        notify: true,
         // Names from the best parameters of a hyperopt job.
-        ...{ model_type: 'none', fast: 9, n_estimators: 70 },
+        model_type: 'none',
+        fast: 9,
+        n_estimators: 70,
       },
       experiment_name: 'from post to report',
       priority: 9,
@@ -409,7 +416,10 @@ describe('slippage model', () => {
   it('the example of the guide reports its model, its estimates and its costs', async () => {
     const [report, constant] = await Promise.all([reportOf({}), reportOf({ slippage_model: {} })]);
     expect(report.settings.slippage_model).toEqual({
-      ...{ spread: 'edge', spread_days: 30, impact: 1, participation: 0.025 },
+      spread: 'edge',
+      spread_days: 30,
+      impact: 1,
+      participation: 0.025,
     });
     expect(report.slippage.pairs.map(({ pair }: { pair: string }) => pair)).toEqual(config.pairs);
     for (const pair of report.slippage.pairs) {
@@ -433,7 +443,8 @@ describe('slippage model', () => {
 
   it('a limit of participation makes positions smaller and exits slower', async () => {
     const report = await reportOf({
-      ...{ stake_amount: 1e9, dry_run_wallet: 1e10 },
+      stake_amount: 1e9,
+      dry_run_wallet: 1e10,
       slippage_model: { participation: 1e-4 },
     });
     const [first] = report.slippage.pairs;

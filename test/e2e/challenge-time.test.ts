@@ -34,8 +34,13 @@ async function storeChallenge(id: string, endsIn: number): Promise<number> {
     challenger: NO_TRADES,
   } as const;
   const challenge = storedChallenge({
-    ...{ challenge_id: id, model_name: id, stages: [stage], ends_at: at(endsIn) },
-    ...{ created_at: at(-60_000), updated_at: at(-60_000), last_traffic_at: at(-60_000) },
+    challenge_id: id,
+    model_name: id,
+    stages: [stage],
+    ends_at: at(endsIn),
+    created_at: at(-60_000),
+    updated_at: at(-60_000),
+    last_traffic_at: at(-60_000),
   });
   const model = { pk: `MODEL#${id}`, sk: 'META', revision: 1, active_challenge_id: null };
   await engine.client.send(new PutCommand({ TableName: 'Registry', Item: model }));

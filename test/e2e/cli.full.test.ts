@@ -158,21 +158,19 @@ describe('touchstone import', () => {
     expect(imported.out).toContain('1 of 3 files imported as binanceusdm');
     expect(imported.code).toBe(1);
     const { code, out } = await touchstone(
-      ...[
-        'backtest',
-        'rsi_mean_reversion',
-        '--exchange',
-        'binanceusdm',
-        '--pairs',
-        'SINE/USDT:USDT',
-        '--timeframe',
-        '1h',
-        // Within the imported candles including startup: no request to an exchange.
-        '--start',
-        '2026-02-20',
-        '--end',
-        '2026-03-20',
-      ],
+      'backtest',
+      'rsi_mean_reversion',
+      '--exchange',
+      'binanceusdm',
+      '--pairs',
+      'SINE/USDT:USDT',
+      '--timeframe',
+      '1h',
+      // Within the imported candles including startup: no request to an exchange.
+      '--start',
+      '2026-02-20',
+      '--end',
+      '2026-03-20',
     );
     expect(out).toContain('SINE/USDT:USDT on binanceusdm');
     expect(code).toBe(0);

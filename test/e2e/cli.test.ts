@@ -8,8 +8,20 @@ const { run, touchstone } = commandFixture();
 describe('touchstone without a running platform', () => {
   it('backtest runs on candles of sim and prints the result', async () => {
     const { code, out, err } = await touchstone(
-      ...['backtest', 'ema_crossover', '--pairs', 'BTC/USDT:USDT,ETH/USDT:USDT', '--timeframe', '1h'],
-      ...['--start', '2026-03-01', '--end', '2026-04-01', '--param', 'fast=10', '--experiment', 'by hand'],
+      'backtest',
+      'ema_crossover',
+      '--pairs',
+      'BTC/USDT:USDT,ETH/USDT:USDT',
+      '--timeframe',
+      '1h',
+      '--start',
+      '2026-03-01',
+      '--end',
+      '2026-04-01',
+      '--param',
+      'fast=10',
+      '--experiment',
+      'by hand',
     );
     expect(err).not.toMatch(/Error/);
     expect(code).toBe(0);

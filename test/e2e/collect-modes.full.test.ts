@@ -24,8 +24,14 @@ describe('collect: never', () => {
 
   it('hyperopt job keeps collect: never and reports its gaps', async () => {
     const { status, body } = await fixture.platform.strategy.post('/api/v1/hyperopt', {
-      ...{ strategy: 'ml_classifier', exchange: 'binanceusdm', pairs: [BTC], n_trials: 1, collect: 'never' },
-      ...{ train_period_days: 20, backtest_period_days: 5, date_range: RANGE },
+      strategy: 'ml_classifier',
+      exchange: 'binanceusdm',
+      pairs: [BTC],
+      n_trials: 1,
+      collect: 'never',
+      train_period_days: 20,
+      backtest_period_days: 5,
+      date_range: RANGE,
     });
     expect(status, JSON.stringify(body)).toBe(200);
     const job = await fixture.platform.until(body.job_id, ...TERMINAL);

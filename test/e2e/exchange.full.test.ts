@@ -61,8 +61,14 @@ describe('instruments', () => {
     expect(biases.map(({ text }: any) => text)).toContainEqual(expect.stringContaining('Precision: none'));
     expect((await instruments()).find(({ symbol }) => symbol.startsWith('EXACT'))).toEqual({
       symbol: 'EXACT/USDT:USDT',
-      ...{ amount_step: 0.001, min_amount: 0.001, max_amount: 1000, min_cost: 100, max_cost: null },
-      ...{ contract_size: 1, price_tick: 0.1, collected_at: expect.stringMatching(/Z$/) },
+      amount_step: 0.001,
+      min_amount: 0.001,
+      max_amount: 1000,
+      min_cost: 100,
+      max_cost: null,
+      contract_size: 1,
+      price_tick: 0.1,
+      collected_at: expect.stringMatching(/Z$/),
     });
     requests();
     const second = await run('EXACT', byDefault);

@@ -78,7 +78,11 @@ afterAll(async () => {
 
 async function start(strategy: string, trials = 2): Promise<string> {
   const { status, body } = await platform.strategy.post('/api/v1/hyperopt', {
-    ...{ strategy, models: 'none', n_trials: trials, seed: 1, backtest_period_days: 3 },
+    strategy,
+    models: 'none',
+    n_trials: trials,
+    seed: 1,
+    backtest_period_days: 3,
     date_range: RANGE,
     search: { n: { min: 1, max: 9 } },
   });

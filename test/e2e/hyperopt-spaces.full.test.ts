@@ -101,7 +101,11 @@ describe('exit spaces', () => {
     expect(byHand.result.sharpe_ratio).toBe(result.best_value);
     expect(byHand.config.date_range.start).toBe('2026-01-01T00:00:00.000Z');
     expect(Object.keys(result.best_params)).toEqual([
-      ...['model_type', 'n_estimators', 'learning_rate', 'stoploss', 'trailing'],
+      'model_type',
+      'n_estimators',
+      'learning_rate',
+      'stoploss',
+      'trailing',
     ]);
   });
 });

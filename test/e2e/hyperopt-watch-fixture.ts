@@ -4,16 +4,28 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Arguments that start a short search of two models. */
 export const SEARCH = [
-  ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
-  ...['--backtest-days', '10', '--start', '2026-01-31', '--end', '2026-03-02', '--trees', '3..8'],
-  ...[
-    '--models',
-    'logistic_regression,xgboost',
-    '--objective',
-    'total_profit_pct',
-    '--experiment',
-    'by hand',
-  ],
+  'start',
+  'ml_classifier',
+  '--pairs',
+  'BTC/USDT:USDT',
+  '--timeframe',
+  '4h',
+  '--train-days',
+  '30',
+  '--backtest-days',
+  '10',
+  '--start',
+  '2026-01-31',
+  '--end',
+  '2026-03-02',
+  '--trees',
+  '3..8',
+  '--models',
+  'logistic_regression,xgboost',
+  '--objective',
+  'total_profit_pct',
+  '--experiment',
+  'by hand',
 ];
 
 /** Platform, and `touchstone hyperopt` on it as a process. */

@@ -17,9 +17,27 @@ async function longHyperopt(): Promise<string> {
 
 it('hyperopt start --models none marks duplicate trials and prints the command that backtests the best one', async () => {
   const { code, out, err } = await hyperopt(
-    ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
-    ...['--spaces', 'stoploss,roi,trailing', '--start', '2026-01-31', '--end', '2026-03-02'],
-    ...['--fee', '0.001', '--slots', '1', '--trials', '5', '--watch'],
+    'start',
+    'ema_crossover',
+    '--pairs',
+    'BTC/USDT:USDT',
+    '--timeframe',
+    '4h',
+    '--models',
+    'none',
+    '--spaces',
+    'stoploss,roi,trailing',
+    '--start',
+    '2026-01-31',
+    '--end',
+    '2026-03-02',
+    '--fee',
+    '0.001',
+    '--slots',
+    '1',
+    '--trials',
+    '5',
+    '--watch',
   );
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Best: stoploss -0\.\d+, minimal_roi 0:[\d.]+ \d+:.* trailing positive:0/);
@@ -35,8 +53,23 @@ it('hyperopt start --models none marks duplicate trials and prints the command t
   expect(body.items[0].result.sharpe_ratio).toBe(result.best_value);
 
   const equal = await hyperopt(
-    ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
-    ...['--search', 'fast=9..9', '--start', '2026-01-31', '--end', '2026-03-02', '--trials', '3', '--watch'],
+    'start',
+    'ema_crossover',
+    '--pairs',
+    'BTC/USDT:USDT',
+    '--timeframe',
+    '4h',
+    '--models',
+    'none',
+    '--search',
+    'fast=9..9',
+    '--start',
+    '2026-01-31',
+    '--end',
+    '2026-03-02',
+    '--trials',
+    '3',
+    '--watch',
   );
   const trials = await hyperopt('trials', equal.out.match(/ho-[0-9A-Z]{26}/)![0]);
   expect(trials.out).toMatch(/Duplicate of/);

@@ -75,8 +75,13 @@ describe('hyperopt job with one worker', () => {
     expect(body).toMatchObject({ searched: { complete: true }, count: { value: 1, relation: 'exact' } });
     const [item] = body.items;
     expect(item).toMatchObject({
-      ...{ pairs: ['BTC/USDT:USDT'], timeframe: '4h', exchange: 'sim', objective_metric: 'total_profit_pct' },
-      ...{ direction: 'maximize', progress: 100, best_value: one.result.best_value },
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '4h',
+      exchange: 'sim',
+      objective_metric: 'total_profit_pct',
+      direction: 'maximize',
+      progress: 100,
+      best_value: one.result.best_value,
       date_range: { start: '2026-01-31T00:00:00.000Z', end: '2026-03-22T00:00:00.000Z' },
     });
     const { sparkline } = item;
@@ -107,18 +112,17 @@ describe('hyperopt job with one worker', () => {
     const job = await platform.run({ strategy }, { hyperopt_job_id: jobId });
     expect(job.found_by).toEqual({ hyperopt_job_id: jobId, trial: best_trial, trials: 40 });
     expect(job.config).toMatchObject({
-      ...{ pairs: HYPEROPT_REQUEST.pairs, timeframe: HYPEROPT_REQUEST.timeframe },
+      pairs: HYPEROPT_REQUEST.pairs,
+      timeframe: HYPEROPT_REQUEST.timeframe,
       date_range: { start: '2026-01-31T00:00:00.000Z', end: '2026-03-22T00:00:00.000Z' },
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(job.result.total_profit_pct).toBe(best_value);
     const pasted = await platform.run({
-      ...{
-        strategy,
-        pairs: HYPEROPT_REQUEST.pairs,
-        timeframe: HYPEROPT_REQUEST.timeframe,
-        date_range: HYPEROPT_REQUEST.date_range,
-      },
+      strategy,
+      pairs: HYPEROPT_REQUEST.pairs,
+      timeframe: HYPEROPT_REQUEST.timeframe,
+      date_range: HYPEROPT_REQUEST.date_range,
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(pasted.result).toEqual(job.result);

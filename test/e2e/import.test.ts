@@ -46,8 +46,16 @@ describe('terminal output of an import', () => {
         .map((cell) => cell.trim());
     const [head, ...rows] = lines.filter((line) => /│ Imported|USDT:USDT +│ 5m +│/.test(line)).map(cells);
     expect(head).toEqual([
-      ...['Symbol', 'Series', 'Files', 'Imported', 'Stored', 'First (UTC)', 'Last (UTC)'],
-      ...['Gaps', 'Missing', 'Duplicates'],
+      'Symbol',
+      'Series',
+      'Files',
+      'Imported',
+      'Stored',
+      'First (UTC)',
+      'Last (UTC)',
+      'Gaps',
+      'Missing',
+      'Duplicates',
     ]);
     const names = 'A/USDT:USDT, BTC/USDT:USDT, B/USDT:USDT and 2 more';
     expect(lines.filter((line) => /^│ (freqtrade|not rec)/.test(line)).map(cells)).toEqual([

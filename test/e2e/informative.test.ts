@@ -91,7 +91,9 @@ describe('informative series', () => {
       order_types: { entry: 'market', exit: 'limit' },
       unfilled_timeout: { entry: 20, exit: 30 },
       ignore_entry_after_candles: 3,
-      ...{ use_exit_signal: true, exit_profit_only: true, exit_profit_offset: 0.01 },
+      use_exit_signal: true,
+      exit_profit_only: true,
+      exit_profit_offset: 0.01,
       ignore_roi_if_entry_signal: false,
     });
     expect((await fixture.platform.get('/api/v1/strategies/timed')).body).toMatchObject({
@@ -109,14 +111,15 @@ describe('informative series', () => {
     expect(settings.startup_candles).toBe(60);
     expect(informative).toEqual([
       {
-        ...{ pair: 'BTC/USDT:USDT', timeframe: '1d', origin: 'stored', source_timeframe: '1d' },
+        pair: 'BTC/USDT:USDT',
+        timeframe: '1d',
+        origin: 'stored',
+        source_timeframe: '1d',
         // 60 days of startup, the day before the start, and the seven days of the range.
-        ...{
-          candles: 68,
-          filled_candles: 0,
-          first: '2025-12-30T00:00:00.000Z',
-          last: '2026-03-07T00:00:00.000Z',
-        },
+        candles: 68,
+        filled_candles: 0,
+        first: '2025-12-30T00:00:00.000Z',
+        last: '2026-03-07T00:00:00.000Z',
         read_by: ['ETH/USDT:USDT', 'SOL/USDT:USDT'],
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
@@ -148,7 +151,9 @@ describe('informative series', () => {
   });
 
   const market = {
-    ...{ strategy: 'searched', pairs: ['ETH/USDT:USDT'], timeframe: '4h' },
+    strategy: 'searched',
+    pairs: ['ETH/USDT:USDT'],
+    timeframe: '4h',
     date_range: { start: '2026-01-01T00:00:00Z', end: '2026-03-02T00:00:00Z' },
   };
 
@@ -202,7 +207,10 @@ describe('informative series', () => {
     expect(settings.startup_candles).toBe(9);
     expect(informative).toMatchObject([
       {
-        ...{ pair: 'BTC/USDT:USDT', timeframe: '12h', origin: 'stored', candles: 2 + 1 + 14 },
+        pair: 'BTC/USDT:USDT',
+        timeframe: '12h',
+        origin: 'stored',
+        candles: 2 + 1 + 14,
         first: new Date(Date.UTC(2026, 2, 1) - (3 * DAY) / 2).toISOString(),
       },
     ]);

@@ -154,8 +154,12 @@ describe('POST /api/v1/data-proxy', () => {
 function backendOn(url: string): Promise<RunningServer> {
   return startBackend(
     {
-      ...{ port: 0, exchange: 'sim', checkResponses: true },
-      ...{ authenticate, audit: memoryAudit().audit, log: memoryLog().log },
+      port: 0,
+      exchange: 'sim',
+      checkResponses: true,
+      authenticate,
+      audit: memoryAudit().audit,
+      log: memoryLog().log,
     },
     {
       stores,

@@ -104,9 +104,22 @@ describe('strategy with ml_engine.enabled', () => {
 
 it('touchstone backtest trains models by its options and prints their quality', async () => {
   const { code, out, err } = await runScript(strategies, 'bin/touchstone.ts', [
-    ...['--url', platform.info.backend_url, 'backtest', 'ema_crossover', '--pairs', BTC[0]!],
-    ...['--start', RANGE.start, '--end', RANGE.end, '--timeframe', '1h'],
-    ...['--ml', 'model_type=logistic_regression', '--ml', 'train_period_days=10'],
+    '--url',
+    platform.info.backend_url,
+    'backtest',
+    'ema_crossover',
+    '--pairs',
+    BTC[0]!,
+    '--start',
+    RANGE.start,
+    '--end',
+    RANGE.end,
+    '--timeframe',
+    '1h',
+    '--ml',
+    'model_type=logistic_regression',
+    '--ml',
+    'train_period_days=10',
   ]);
   expect(code, err).toBe(0);
   expect(out).toContain('ML models out of sample: logistic_regression, 22 features');
@@ -168,7 +181,9 @@ describe('validation of ml_engine', () => {
   it('ml_engine cannot be disabled for a strategy that trades on predictions', async () => {
     const { status, body } = await submit({ strategy: 'learner', ml_engine: { enabled: false } });
     expect([status, body.detail.code, body.detail.field]).toEqual([
-      ...[400, 'VAL005', 'config.ml_engine.enabled'],
+      400,
+      'VAL005',
+      'config.ml_engine.enabled',
     ]);
   });
 

@@ -13,11 +13,23 @@ const TIMEOUT_MS = 600_000;
 
 /** Reads of docs/mlflow.md, and addresses of versions that the client resolves by them. */
 const READS = [
-  ...['search_registered_models', 'get_registered_model', 'get_latest_versions'],
-  ...['get_model_version_by_alias', 'search_model_versions', 'get_model_version'],
-  ...['get_model_version_download_uri', 'search_experiments', 'get_experiment_by_name', 'get_experiment'],
-  ...['search_runs', 'get_run', 'get_metric_history', 'list_artifacts', 'download_artifacts'],
-  ...['models:/ema_crossover@champion', 'models:/ema_crossover/Production'],
+  'search_registered_models',
+  'get_registered_model',
+  'get_latest_versions',
+  'get_model_version_by_alias',
+  'search_model_versions',
+  'get_model_version',
+  'get_model_version_download_uri',
+  'search_experiments',
+  'get_experiment_by_name',
+  'get_experiment',
+  'search_runs',
+  'get_run',
+  'get_metric_history',
+  'list_artifacts',
+  'download_artifacts',
+  'models:/ema_crossover@champion',
+  'models:/ema_crossover/Production',
 ];
 
 const found = await pythonWith('test/e2e/mlflow/requirements.txt');
@@ -44,18 +56,25 @@ it.skipIf(python === '')(
       const backtests = [await run(10), await run(20, { experiment_name: 'trend' }), await run(15)];
       for (const { job_id } of backtests.slice(0, 2)) {
         const registered = await platform.strategy.post(`/api/v1/strategies/${MODEL}/register`, {
-          ...{ backtest_run_id: job_id, container_image_uri: 'registry.example/touchstone:1.0.0' },
+          backtest_run_id: job_id,
+          container_image_uri: 'registry.example/touchstone:1.0.0',
         });
         expect(registered.status).toBe(201);
       }
       const { body: study } = await platform.strategy.post('/api/v1/hyperopt', {
-        ...{ strategy: MODEL, models: 'none', timeframe: '1h', n_trials: 3, date_range: MONTH },
+        strategy: MODEL,
+        models: 'none',
+        timeframe: '1h',
+        n_trials: 3,
+        date_range: MONTH,
         experiment_name: 'trend',
       });
       await platform.until(study.job_id, 'completed');
 
       const { stdout } = await promisify(execFile)(python, [
-        ...[join(import.meta.dirname, 'mlflow/client.py'), platform.info.backend_url, folder],
+        join(import.meta.dirname, 'mlflow/client.py'),
+        platform.info.backend_url,
+        folder,
         backtests[2]!.job_id,
       ]);
       const { reads, writes, refused, ...read } = JSON.parse(stdout.trim().split('\n').at(-1)!);
@@ -124,8 +143,16 @@ it.skipIf(python === '')(
       const actions = body.items.map(({ action }: { action: string }) => action).toReversed();
       // The checks of the staging end at their own time.
       expect(actions.filter((action: string) => action !== 'validate')).toEqual([
-        ...['register', 'register', 'register', 'register', 'label', 'label', 'label', 'label'],
-        ...['stage', 'promote'],
+        'register',
+        'register',
+        'register',
+        'register',
+        'label',
+        'label',
+        'label',
+        'label',
+        'stage',
+        'promote',
       ]);
     } finally {
       await platform.stop();

@@ -20,8 +20,14 @@ describe('order callbacks', () => {
     const path = `/api/v1/backtests/${job_id}`;
     const report = await (await platform.request(`${path}/export?format=json`)).json();
     expect(report.settings.callbacks).toEqual([
-      ...['adjustExitPrice', 'checkEntryTimeout', 'checkExitTimeout', 'confirmEntry', 'customEntryPrice'],
-      ...['customExitPrice', 'loopStart', 'orderFilled'],
+      'adjustExitPrice',
+      'checkEntryTimeout',
+      'checkExitTimeout',
+      'confirmEntry',
+      'customEntryPrice',
+      'customExitPrice',
+      'loopStart',
+      'orderFilled',
     ]);
     const { counters, definitions } = (await platform.get(`${path}/report-data`)).body;
     expect(counters.replaced_exits).toBeGreaterThan(0);

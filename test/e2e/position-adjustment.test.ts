@@ -85,7 +85,9 @@ describe('position adjustment', () => {
     expect(own.config).not.toHaveProperty('max_adjustments');
     expect(own).toMatchObject({ most: 2, settings: { max_adjustments: 2 } });
     expect(none).toMatchObject({
-      ...{ most: 0, config: { max_adjustments: 0 }, settings: { max_adjustments: 0 } },
+      most: 0,
+      config: { max_adjustments: 0 },
+      settings: { max_adjustments: 0 },
     });
     expect(all.config.max_adjustments).toBeNull();
     expect(all.settings).not.toHaveProperty('max_adjustments');

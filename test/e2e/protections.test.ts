@@ -38,7 +38,9 @@ describe('protections', () => {
     expect(total).toBe(newest.length);
     expect(total).toBeGreaterThan(3);
     expect(newest[0]).toEqual({
-      ...{ pair: 'BTC/USDT:USDT', side: null, reason: 'CooldownPeriod: a trade was closed' },
+      pair: 'BTC/USDT:USDT',
+      side: null,
+      reason: 'CooldownPeriod: a trade was closed',
       from: trades[0]!.closed_at,
       until: new Date(Date.parse(trades[0]!.closed_at) + 13 * 3_600_000).toISOString(),
     });
@@ -59,7 +61,8 @@ describe('protections', () => {
     expect(free.items.length).toBeGreaterThan(guarded.items.length);
 
     const { status } = await platform.strategy.post('/api/v1/strategies/careful/register', {
-      ...{ backtest_run_id: free.job.job_id, container_image_uri: 'touchstone:1' },
+      backtest_run_id: free.job.job_id,
+      container_image_uri: 'touchstone:1',
     });
     expect(status).toBe(201);
     const again = await run({}, { model_version: 'latest' });
@@ -71,7 +74,11 @@ describe('protections', () => {
     const { platform } = fixture;
     // The only parameter changes nothing: each trial is the backtest of the strategy.
     const { job, result } = await runHyperopt(platform, {
-      ...{ ...weekOf('careful'), models: 'none', n_trials: 2, seed: 1, backtest_period_days: 7 },
+      ...weekOf('careful'),
+      models: 'none',
+      n_trials: 2,
+      seed: 1,
+      backtest_period_days: 7,
       objective_metric: 'total_profit_pct',
     });
     const own = await run({});
@@ -131,8 +138,12 @@ describe('protections', () => {
     };
     const week = ['--start', '2026-03-01', '--end', '2026-03-08'];
     const guarded = await touchstone(
-      ...['backtest', 'careful', ...week],
-      ...['--protection', 'StoplossGuard,trade_limit=1,only_per_pair=true', '--protection'],
+      'backtest',
+      'careful',
+      ...week,
+      '--protection',
+      'StoplossGuard,trade_limit=1,only_per_pair=true',
+      '--protection',
       'CooldownPeriod,stop_duration_candles=2',
     );
     expect(guarded).toContain('protections StoplossGuard CooldownPeriod');

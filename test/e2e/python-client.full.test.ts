@@ -76,7 +76,8 @@ describe.skipIf(python === '')('the Python client', () => {
     const [given, entries, same] = read.given;
     const { body: signals } = await platform.get(`/api/v1/backtests/${given}`);
     expect(signals.config).toMatchObject({
-      ...{ strategy: 'signals', pairs: ['BTC/USDT:USDT'] },
+      strategy: 'signals',
+      pairs: ['BTC/USDT:USDT'],
       date_range: { start: '2024-01-01T00:00:00.000Z', end: '2024-02-01T00:00:00.000Z' },
     });
     expect(entries).toBeGreaterThan(5);

@@ -55,7 +55,10 @@ describe.skipIf(!present)('real candles', () => {
     const jobs = await Promise.all(
       names.map((strategy) =>
         platform.run({
-          ...{ strategy, pairs, timeframe: '5m', date_range },
+          strategy,
+          pairs,
+          timeframe: '5m',
+          date_range,
           ...(strategy === 'ml_classifier' && learning),
         }),
       ),

@@ -18,15 +18,21 @@ beforeAll(async () => {
   const { fourEyesRequired, rollbackReasonRequired, ...settings } = platformOptions(env);
   const { challengeMinTrades, challengeMinHours, challengeMinAssignments, releasePolicy } = settings;
   platform = await startTestPlatform({
-    ...({ fourEyesRequired, rollbackReasonRequired, challengeMinTrades } as const),
-    ...({ challengeMinHours, challengeMinAssignments, releasePolicy } as const),
+    fourEyesRequired,
+    rollbackReasonRequired,
+    challengeMinTrades,
+    challengeMinHours,
+    challengeMinAssignments,
+    releasePolicy,
   });
 }, 60_000);
 afterAll(() => platform?.stop());
 
 it('local mode applies four eyes, reasons, conditions and a policy from its settings', async () => {
   const job = await platform.run({
-    ...{ strategy: 'buy_and_hold', pairs: ['BTC/USDT:USDT'], timeframe: '1h' },
+    strategy: 'buy_and_hold',
+    pairs: ['BTC/USDT:USDT'],
+    timeframe: '1h',
   });
   await platform.strategy.post('/api/v1/strategies/buy_and_hold/register', {
     backtest_run_id: job.job_id,

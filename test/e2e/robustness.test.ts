@@ -25,7 +25,9 @@ describe('robustness', () => {
   it('a run is compared with bitcoin that another run has stored', async () => {
     const { platform } = fixture;
     const daily = (pair: string) => ({
-      ...{ strategy: 'ema_crossover', pairs: [pair], timeframe: '1d' },
+      strategy: 'ema_crossover',
+      pairs: [pair],
+      timeframe: '1d',
       date_range: { start: '2025-11-01T00:00:00Z', end: '2026-03-01T00:00:00Z' },
     });
     await platform.run(daily('BTC/USDT:USDT'));
@@ -48,7 +50,8 @@ describe('robustness', () => {
     const { job, result } = await runHyperopt(platform, request);
     expect(job).toMatchObject({
       config: { permutations: 19 },
-      ...{ permutations: { ended: 19, total: 19 }, total_trials: 4 },
+      permutations: { ended: 19, total: 19 },
+      total_trials: 4,
     });
     const { permutations } = result;
     expect(permutations).toMatchObject({ searches: 19, undefined_searches: 0, reason: null });

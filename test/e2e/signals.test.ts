@@ -17,7 +17,11 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const PAIRS = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
 const RUN = {
-  ...{ pairs: PAIRS, timeframe: '1h', stoploss: -0.99, minimal_roi: {}, trailing: null },
+  pairs: PAIRS,
+  timeframe: '1h',
+  stoploss: -0.99,
+  minimal_roi: {},
+  trailing: null,
   date_range: { start: '2026-01-05T00:00:00Z', end: '2026-02-16T00:00:00Z' },
 };
 const HOUR = 3_600_000;
@@ -48,7 +52,9 @@ afterAll(async () => {
 });
 
 const requestFor = (file: Uint8Array, format = 'csv') => ({
-  ...{ format, bytes: file.length, name: `cross.${format}` },
+  format,
+  bytes: file.length,
+  name: `cross.${format}`,
   sha256: createHash('sha256').update(file).digest('hex'),
 });
 

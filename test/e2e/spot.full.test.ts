@@ -59,7 +59,9 @@ it('registered version, its repetition and its challenge keep the mode', async (
   expect(created.status, JSON.stringify(created.body)).toBe(201);
   const post = (trade: object) =>
     strategy.post(`/challenges/${created.body.challenge_id}/trades`, {
-      ...{ trade_id: 't1', variant: 'champion', profit_pct: 1 },
+      trade_id: 't1',
+      variant: 'champion',
+      profit_pct: 1,
       ...trade,
     });
   expect((await post({ pair: 'ETH/BTC' })).body.detail).toMatchObject({ code: 'VAL002', field: 'pair' });
@@ -79,8 +81,14 @@ it('given signals trade spot pairs, and their shorts are ignored', async () => {
   const { body } = await platform.post('/api/v1/signals', request);
   await platform.request(body.upload_url, { method: 'PUT', headers: body.upload_headers, body: file });
   const job = await platform.run({
-    ...{ ...weekOf('signals'), ...SPOT, signals: body.signals_id, pairs: ['BTC/USDT'], timeframe: '1h' },
-    ...{ stoploss: -0.99, minimal_roi: {}, trailing: null },
+    ...weekOf('signals'),
+    ...SPOT,
+    signals: body.signals_id,
+    pairs: ['BTC/USDT'],
+    timeframe: '1h',
+    stoploss: -0.99,
+    minimal_roi: {},
+    trailing: null,
   });
   expect(job.status, job.error).toBe('completed');
   const { items } = (await platform.get(`/api/v1/backtests/${job.job_id}/trades`)).body;
@@ -102,13 +110,15 @@ it('strategy with shorts and leverage is certified in spot', async () => {
 it('hyperopt job runs its trials in spot', async () => {
   const { platform } = fixture;
   const { status, body } = await platform.strategy.post('/api/v1/hyperopt', {
-    ...{ strategy: 'my_rotation', ...SPOT, pairs: ['BTC/USDT'], models: 'none', spaces: ['stoploss'] },
-    ...{
-      n_trials: 2,
-      workers: 1,
-      date_range: weekOf('my_rotation').date_range,
-      objective_metric: 'total_profit_pct',
-    },
+    strategy: 'my_rotation',
+    ...SPOT,
+    pairs: ['BTC/USDT'],
+    models: 'none',
+    spaces: ['stoploss'],
+    n_trials: 2,
+    workers: 1,
+    date_range: weekOf('my_rotation').date_range,
+    objective_metric: 'total_profit_pct',
   });
   expect(status, JSON.stringify(body)).toBe(200);
   const job = await platform.until(body.job_id, 'completed', 'failed');
@@ -132,10 +142,15 @@ it.skipIf(!present)('spot run on real candles keeps its wallet in the quote curr
   }
   reader.close();
   const job = await platform.run({
-    ...{ strategy: 'ema_crossover', ...SPOT, exchange: 'recorded', collect: 'never', timeframe: '5m' },
+    strategy: 'ema_crossover',
+    ...SPOT,
+    exchange: 'recorded',
+    collect: 'never',
+    timeframe: '5m',
     pairs: ['ETH/BTC', 'LTC/BTC', 'XLM/BTC'],
     date_range: { start: '2018-01-12T00:00:00Z', end: '2018-01-30T00:00:00Z' },
-    ...{ stake_amount: 0.2, dry_run_wallet: 1 },
+    stake_amount: 0.2,
+    dry_run_wallet: 1,
   });
   expect(job.status, job.error).toBe('completed');
   const { items } = (await platform.get(`/api/v1/backtests/${job.job_id}/trades?limit=5000`)).body;

@@ -52,7 +52,9 @@ describe('staged version', () => {
     const { body: registered } = await fixture.platform.get(`/api/v1/models/medium/versions/${version}`);
     expect(registered).toMatchObject({ stage: 'None', look_ahead: 'sampled' });
     expect(check(registered.validation, 'look_ahead')).toMatchObject({
-      ...{ status: 'warning', value: 'sampled', threshold: 'certified' },
+      status: 'warning',
+      value: 'sampled',
+      threshold: 'certified',
       message: expect.stringMatching(/^sampled: .* look_ahead: customExit of BTC/),
     });
     await stage('medium', version);

@@ -7,7 +7,8 @@ export const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z
 
 /** Configuration of a backtest over a week. */
 export const weekOf = (strategy: string, params?: Record<string, unknown>) => ({
-  ...{ strategy, date_range: RANGE },
+  strategy,
+  date_range: RANGE,
   ...(params && { params }),
 });
 
@@ -19,7 +20,9 @@ export function strategyFilesFixture(files: Readonly<Record<string, string>> = {
   const { folder, add, remove } = strategyFolder();
   const fixture = {
     platform: undefined as unknown as TestPlatform,
-    ...{ folder, add, remove },
+    folder,
+    add,
+    remove,
     async list() {
       const { status, body } = await fixture.platform.get('/api/v1/strategies');
       expect(status).toBe(200);

@@ -24,8 +24,12 @@ describe('strategy file changed between submission and run', () => {
       ids[strategy] = body.job_id;
     }
     const job = await first.strategy.post('/api/v1/hyperopt', {
-      ...{ strategy: 'warns', models: 'none', n_trials: 2, date_range: RANGE },
-      ...{ backtest_period_days: 3, search: { n: { min: 1, max: 20 } } },
+      strategy: 'warns',
+      models: 'none',
+      n_trials: 2,
+      date_range: RANGE,
+      backtest_period_days: 3,
+      search: { n: { min: 1, max: 20 } },
     });
     expect(job.status).toBe(200);
     const { body: older } = await first.post('/api/v1/backtests', { config: weekOf('older') });

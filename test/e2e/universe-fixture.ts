@@ -87,8 +87,14 @@ export async function plant(platform: Platform, exchange: string, market: Market
 }
 
 const INSTRUMENT: InstrumentRecord = {
-  ...{ amount_step: 0.0001, min_amount: null, max_amount: null, min_cost: null, max_cost: null },
-  ...{ contract_size: 1, price_tick: 0.0001, collected_at: '2026-01-01T00:00:00.000Z' },
+  amount_step: 0.0001,
+  min_amount: null,
+  max_amount: null,
+  min_cost: null,
+  max_cost: null,
+  contract_size: 1,
+  price_tick: 0.0001,
+  collected_at: '2026-01-01T00:00:00.000Z',
 };
 
 export async function plantInstruments(platform: Platform, exchange: string, symbols: readonly string[]) {

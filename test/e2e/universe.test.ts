@@ -162,7 +162,10 @@ describe('universe', () => {
     const none = symbolOf('NONE');
     const range = { start: '2026-02-09T00:00:00.000Z', end: RANGE.end };
     const { job, report } = await run({
-      ...{ exchange, pairs: [...symbols, none], collect: 'never', date_range: range },
+      exchange,
+      pairs: [...symbols, none],
+      collect: 'never',
+      date_range: range,
       universe: { ...UNIVERSE, lookback_days: 5 },
       strategy: 'early',
     });
@@ -214,7 +217,8 @@ describe('universe', () => {
     expect(earlier.report.universe.candidates).toBe(7);
     expect(earlier.job.config.universe).toEqual(universe);
     const fewer = await run({
-      ...{ pairs: first.job.config.pairs.toReversed(), collect: 'never' },
+      pairs: first.job.config.pairs.toReversed(),
+      collect: 'never',
       universe: { ...UNIVERSE, n: 2 },
     });
     expect(fewer.report.provenance.digest).not.toBe(report.provenance.digest);
@@ -390,7 +394,9 @@ describe('rejected universes', () => {
       config: { ...CONFIG, ...config },
     });
     expect({ status: Math.floor(status / 100), code: body.detail.code, field: body.detail.field }).toEqual({
-      ...{ status: 4, code, field },
+      status: 4,
+      code,
+      field,
     });
   });
 

@@ -72,7 +72,9 @@ test('event between a kill of the platform and its delivery is delivered after t
     env: {
       TOUCHSTONE_HOME: home,
       WEBHOOKS_ALLOW_LOOPBACK: 'true',
-      ...{ BACKEND_PORT: '0', DATA_COLLECTION_PORT: '0', STRATEGY_PORT: '0' },
+      BACKEND_PORT: '0',
+      DATA_COLLECTION_PORT: '0',
+      STRATEGY_PORT: '0',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

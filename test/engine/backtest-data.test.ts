@@ -40,7 +40,8 @@ describe('incomplete data', () => {
       `ETH/USDT:USDT is traded from ${new Date(first).toISOString()}: its data does not cover the ${STARTUP} startup candles before ${new Date(START).toISOString()}.`,
     );
     const without = run({
-      ...{ ...input, strategy: { ...SAMPLE_STRATEGY, startupCandles: () => 0 } },
+      ...input,
+      strategy: { ...SAMPLE_STRATEGY, startupCandles: () => 0 },
       pairs: [btc!, { ...eth!, candles: late }],
     });
     expect(without.report.warnings).toContain(

@@ -313,7 +313,11 @@ it('progress rises from 0.2 to 1, and the clock affects only the timing', () => 
   expect(shares.at(-1)).toBe(1);
   // The report reads the clock before, within and after the robustness, for want of a processor time.
   expect(outcome.timing).toEqual({
-    ...{ indicators_ms: 7, simulate_ms: 7, report_ms: 28, robustness_ms: 14, requested_ms: 7 },
+    indicators_ms: 7,
+    simulate_ms: 7,
+    report_ms: 28,
+    robustness_ms: 14,
+    requested_ms: 7,
   });
   expect(bytes(outcome)).toBe(bytes(run()));
 });

@@ -79,8 +79,13 @@ describe('informative pairs', () => {
     expect(report.settings.startup_candles).toBe(STARTUP);
     expect(report.informative).toEqual([
       {
-        ...{ pair: SOL, timeframe: '1h', origin: 'stored', source_timeframe: '1h' },
-        ...{ candles: HOURS, filled_candles: 0, read_by: CONFIG.pairs },
+        pair: SOL,
+        timeframe: '1h',
+        origin: 'stored',
+        source_timeframe: '1h',
+        candles: HOURS,
+        filled_candles: 0,
+        read_by: CONFIG.pairs,
         first: '2023-12-31T03:00:00.000Z',
         last: '2024-01-03T23:00:00.000Z',
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),

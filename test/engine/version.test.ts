@@ -225,7 +225,8 @@ const RUNS: Record<string, BacktestInput> = {
       i > 0
         ? { ...pair, membership: { intervals } }
         : {
-            ...{ ...pair, candles: sliceCandles(pair.candles, 0, DELISTED_ROWS) },
+            ...pair,
+            candles: sliceCandles(pair.candles, 0, DELISTED_ROWS),
             membership: {
               intervals,
               delisting: { at: pair.candles.timestamp[DELISTED_ROWS]!, haircut: 0.05 },
@@ -240,7 +241,10 @@ const RUNS: Record<string, BacktestInput> = {
     config: config({
       timeframe: '4h',
       date_range: { start: '2024-01-01T00:00:00.000Z', end: '2024-07-19T00:00:00.000Z' },
-      ...{ stoploss: -0.2, leverage: 1, trailing: null, minimal_roi: { 0: 0.1 } },
+      stoploss: -0.2,
+      leverage: 1,
+      trailing: null,
+      minimal_roi: { 0: 0.1 },
     }),
     pairs: CONFIG.pairs.map((pair, i) => ({
       pair,
@@ -279,7 +283,13 @@ describe('ENGINE_VERSION', () => {
     const trades = outcomes.flatMap(([, outcome]) => outcome.trades);
     expect(new Set(trades.map(({ exitReason }) => exitReason))).toEqual(
       new Set([
-        ...['roi', 'stop_loss', 'trailing_stop_loss', 'liquidation', 'exit_signal', 'force_exit', 'too old'],
+        'roi',
+        'stop_loss',
+        'trailing_stop_loss',
+        'liquidation',
+        'exit_signal',
+        'force_exit',
+        'too old',
         'delisted',
       ]),
     );

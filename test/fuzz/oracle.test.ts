@@ -33,7 +33,9 @@ function problems({ status = 200, headers = {}, body = symbols }: Answer, more: 
       headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
       body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
     },
-    ...{ operations: [operation], odd: false, trusted: true },
+    operations: [operation],
+    odd: false,
+    trusted: true,
     ...more,
   });
 }

@@ -35,7 +35,12 @@ export class Sender {
     const { hostname, port } = new URL(base);
     return new Promise((resolve, reject) => {
       const sent = httpRequest({
-        ...{ hostname, port, method, path, agent: this.#agent, timeout: TIMEOUT_MS },
+        hostname,
+        port,
+        method,
+        path,
+        agent: this.#agent,
+        timeout: TIMEOUT_MS,
         headers: { ...headers, ...(body ? { 'Content-Length': String(body.length) } : {}) },
       });
       sent.on('response', (response) => {

@@ -43,10 +43,15 @@ export async function startTarget(enforced: boolean): Promise<Target> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-fuzz-'));
   const child = spawn(process.execPath, ['bin/local.ts', ...(enforced ? ['--auth'] : [])], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), TOUCHSTONE_HOME: home },
-      ...{ BACKEND_PORT: '0', STRATEGY_PORT: '0', DATA_COLLECTION_PORT: '0' },
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TMPDIR: tmpdir(),
+      TOUCHSTONE_HOME: home,
+      BACKEND_PORT: '0',
+      STRATEGY_PORT: '0',
+      DATA_COLLECTION_PORT: '0',
       // No exchange is requested: this address has no listener.
-      ...{ EXCHANGE_URL: 'http://127.0.0.1:9' },
+      EXCHANGE_URL: 'http://127.0.0.1:9',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -78,7 +78,12 @@ describe.skipIf(offline)('generated TypeScript clients', () => {
       await build({
         absWorkingDir: work,
         entryPoints: [`${name}.mts`],
-        ...{ outfile, bundle: true, format: 'esm', platform: 'node', target: 'node24', logLevel: 'silent' },
+        outfile,
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        target: 'node24',
+        logLevel: 'silent',
       });
       const { backend_url, strategy_service_url, data_collection_url } = platform.info;
       const { stdout } = await promisify(execFile)(process.execPath, [outfile], {

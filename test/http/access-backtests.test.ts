@@ -249,7 +249,9 @@ describe('backtest list', () => {
           'SET #status = :failed, list_status = :place, #error = :why, error_code = :why, finished_at = :at, updated_at = :at',
         ExpressionAttributeNames: { '#status': 'status', '#error': 'error' },
         ExpressionAttributeValues: {
-          ...{ ':failed': 'failed', ':place': `${jobListOf('backtest', left)}#failed`, ':why': 'SVC001' },
+          ':failed': 'failed',
+          ':place': `${jobListOf('backtest', left)}#failed`,
+          ':why': 'SVC001',
           ':at': '2026-05-03T00:00:00.000Z',
         },
       }),
@@ -267,12 +269,12 @@ describe('backtest list', () => {
     const id = await scene.fixture.backtest('ann');
     await scene.ann.share(at(id), 'user:bob');
     const row = {
-      ...{ job_id: id, item: 'ACCESS#user:eve', position: `2026-01-01T00:00:00.000Z#${id}` },
-      ...{
-        experiment_name: null,
-        principal_kind: 'user:eve#backtest',
-        principal_kind_status: 'user:eve#backtest#open',
-      },
+      job_id: id,
+      item: 'ACCESS#user:eve',
+      position: `2026-01-01T00:00:00.000Z#${id}`,
+      experiment_name: null,
+      principal_kind: 'user:eve#backtest',
+      principal_kind_status: 'user:eve#backtest#open',
     };
     await scene.fixture.client.send(new PutCommand({ TableName: scene.fixture.jobsTable, Item: row }));
     const orphan = { ...row, job_id: 'bt-gone', position: '2026-01-01T00:00:00.000Z#bt-gone' };

@@ -220,8 +220,13 @@ describe('model catalog access', () => {
   let own: AccessFixture;
   const catalog = '/api/v1/catalog/strategies';
   const models = [
-    ...['bollinger_breakout', 'buy_and_hold', 'donchian_trend', 'ema_crossover'],
-    ...['macd_momentum', 'rsi_mean_reversion', 'supertrend'],
+    'bollinger_breakout',
+    'buy_and_hold',
+    'donchian_trend',
+    'ema_crossover',
+    'macd_momentum',
+    'rsi_mean_reversion',
+    'supertrend',
   ];
   const SEEN = ['buy_and_hold', 'donchian_trend', 'ema_crossover', 'macd_momentum', 'supertrend'];
 

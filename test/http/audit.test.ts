@@ -327,15 +327,27 @@ describe('audit failures', () => {
 describe('audit storage', () => {
   const CALL: StoredAuditCall = {
     schema_version: 1,
-    ...{ id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', at: '2026-11-21T09:00:00.000Z' },
-    ...{ principal: 'ann', roles: ['admin'], service: 'backend', operation: 'cancelBacktest' },
+    id: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    at: '2026-11-21T09:00:00.000Z',
+    principal: 'ann',
+    roles: ['admin'],
+    service: 'backend',
+    operation: 'cancelBacktest',
     resource: { kind: 'backtests', id: 'bt-1' },
-    ...{ method: 'POST', path: '/api/v1/backtests/bt-1/cancel', correlation_id: 'c' },
-    ...{ request: null, source_ip: null, user_agent: null, outcome: null },
+    method: 'POST',
+    path: '/api/v1/backtests/bt-1/cancel',
+    correlation_id: 'c',
+    request: null,
+    source_ip: null,
+    user_agent: null,
+    outcome: null,
   };
   const DONE = {
     outcome: 'succeeded',
-    ...{ status: 200, code: null, created: null, ended_at: CALL.at },
+    status: 200,
+    code: null,
+    created: null,
+    ended_at: CALL.at,
   } as const;
 
   it('second write of a call or its outcome is rejected', async () => {
@@ -484,7 +496,13 @@ describe('GET /api/v1/audit', () => {
     expect(other.body.detail).toMatchObject({ code: 'VAL006', context: { filters: { principal: 'ann' } } });
     const scope = {
       list: 'audit',
-      ...{ day: null, from: null, to: null, principal: null, operation: null, resource: null, outcome: null },
+      day: null,
+      from: null,
+      to: null,
+      principal: null,
+      operation: null,
+      resource: null,
+      outcome: null,
     };
     const key = '2026-11-21T10:00:00.000Z#01ARZ3NDEKTSV4RRFFQ69G5FAV';
     for (const position of [
@@ -506,9 +524,17 @@ describe('GET /api/v1/audit', () => {
 
   const EMPTY: Omit<StoredAuditCall, 'id' | 'at' | 'principal'> = {
     schema_version: 1,
-    ...{ roles: [], service: 'backend', operation: 'submitBacktest', method: 'POST', path: '/' },
+    roles: [],
+    service: 'backend',
+    operation: 'submitBacktest',
+    method: 'POST',
+    path: '/',
     resource: { kind: 'backtests', id: null },
-    ...{ correlation_id: 'c', request: null, source_ip: null, user_agent: null, outcome: null },
+    correlation_id: 'c',
+    request: null,
+    source_ip: null,
+    user_agent: null,
+    outcome: null,
   };
 });
 

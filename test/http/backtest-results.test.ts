@@ -38,7 +38,9 @@ const FORMULAS = ['=HYPERLINK("https://a.example")', '@x,"', '＝1,"', '\n=1,"',
 const HOURS = 1_000;
 const HOUR = 3_600_000;
 const CURVE = {
-  ...{ start: START + HOUR, step: HOUR, wallet: 1_000 },
+  start: START + HOUR,
+  step: HOUR,
+  wallet: 1_000,
   equity: Float64Array.from({ length: HOURS }, (_, row) =>
     row === 300 ? 700 : row === 600 ? 900 : 1_000 + row,
   ),
@@ -56,13 +58,22 @@ const results = new ObjectResultStore(new FileObjectStore(folder));
 let job: StoredBacktestJob = pendingJob('bt-1');
 beforeAll(async () => {
   const stored = await results.write('bt-1', 1, {
-    ...{ result: '{}', equity: JSON.stringify(DAILY), report: '{"note":"a report"}', curve: CURVE },
-    ...{ trades: tableOf(TRADES), tradesParquet: Buffer.from('PAR1') },
+    result: '{}',
+    equity: JSON.stringify(DAILY),
+    report: '{"note":"a report"}',
+    curve: CURVE,
+    trades: tableOf(TRADES),
+    tradesParquet: Buffer.from('PAR1'),
   });
   job = {
     ...pendingJob('bt-1'),
-    ...{ status: 'completed', attempt: 1, finished_at: job.created_at, task: 'task' },
-    ...{ result: { ...SOME_RESULT, total_trades: COUNT }, results: stored, timing: SOME_TIMING },
+    status: 'completed',
+    attempt: 1,
+    finished_at: job.created_at,
+    task: 'task',
+    result: { ...SOME_RESULT, total_trades: COUNT },
+    results: stored,
+    timing: SOME_TIMING,
   } as unknown as StoredBacktestJob;
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -93,7 +104,9 @@ describe('listBacktestTrades', () => {
     expect(seen).toEqual(TRADES.map((_, index) => index + 1));
     expect(ids((await get('/trades')).body)).toHaveLength(1_000);
     expect((await get('/trades?limit=800&page=5')).body.detail).toMatchObject({
-      ...{ code: 'VAL005', field: 'page', context: { value: 5, min: 1, max: 4 } },
+      code: 'VAL005',
+      field: 'page',
+      context: { value: 5, min: 1, max: 4 },
     });
     expect((await get('/trades?limit=5001')).body.detail).toMatchObject({ code: 'VAL005', field: 'limit' });
   });
@@ -153,8 +166,12 @@ describe('listBacktestTrades', () => {
       trade(-1, day, { exitReason: `${'"'.repeat(2_000)} ${day}` }),
     );
     const stored = await results.write('bt-1', 3, {
-      ...{ result: '{}', equity: '{}', report: '{}', curve: CURVE },
-      ...{ trades: tableOf(long), tradesParquet: Buffer.from('PAR1') },
+      result: '{}',
+      equity: '{}',
+      report: '{}',
+      curve: CURVE,
+      trades: tableOf(long),
+      tradesParquet: Buffer.from('PAR1'),
     });
     job = { ...completed, results: stored } as unknown as StoredBacktestJob;
     (job as any).result = { ...SOME_RESULT, total_trades: 1_100 };
@@ -308,8 +325,12 @@ describe('exportBacktest', () => {
       }),
     );
     const stored = await results.write('bt-1', 2, {
-      ...{ result: '{}', equity: '{}', report: '{}', curve: CURVE },
-      ...{ trades: tableOf(long), tradesParquet: Buffer.from('PAR1') },
+      result: '{}',
+      equity: '{}',
+      report: '{}',
+      curve: CURVE,
+      trades: tableOf(long),
+      tradesParquet: Buffer.from('PAR1'),
     });
     job = { ...completed, results: stored } as unknown as StoredBacktestJob;
     const { status, body } = await get('/export?format=csv');

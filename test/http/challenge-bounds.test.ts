@@ -22,11 +22,17 @@ async function tick(): Promise<readonly string[]> {
 const read = async (id: string) => (await fixture.read(id)).body;
 const isoAfter = (ms: number) => new Date(fixture.clock.now() + ms).toISOString();
 const trade = (trade_id: string, more: object = {}) => ({
-  ...{ trade_id, variant: 'champion', profit_pct: 1, ...more },
+  trade_id,
+  variant: 'champion',
+  profit_pct: 1,
+  ...more,
 });
 const open = (variant: string, count: number, more: object = {}) =>
   Array.from({ length: count }, (_, n) => ({
-    ...{ trade_id: `${variant}-${n}`, variant, status: 'open', ...more },
+    trade_id: `${variant}-${n}`,
+    variant,
+    status: 'open',
+    ...more,
   }));
 
 describe('canary advance', () => {
@@ -225,13 +231,29 @@ describe('trade identity', () => {
     const id = await started();
     const sent = {
       ...trade('a', { profit_abs: 2, stake_amount: 200, fee_abs: 0.1, leverage: 2, pair: 'BTC/USDT:USDT' }),
-      ...{ side: 'long', opened_at: '2026-05-01', closed_at: '2026-05-02', exit_reason: 'roi' },
-      ...{ exchange: 'binance', mode: 'live', assignment_key: 'k' },
+      side: 'long',
+      opened_at: '2026-05-01',
+      closed_at: '2026-05-02',
+      exit_reason: 'roi',
+      exchange: 'binance',
+      mode: 'live',
+      assignment_key: 'k',
     };
     const changes: Record<string, unknown> = {
-      ...{ variant: 'challenger', profit_pct: 2, profit_abs: 3, stake_amount: 201, fee_abs: 0.2 },
-      ...{ leverage: 3, pair: 'ETH/USDT:USDT', side: 'short', opened_at: '2026-04-30', mode: 'paper' },
-      ...{ closed_at: '2026-05-03', exit_reason: 'stop', exchange: 'okx', assignment_key: 'l' },
+      variant: 'challenger',
+      profit_pct: 2,
+      profit_abs: 3,
+      stake_amount: 201,
+      fee_abs: 0.2,
+      leverage: 3,
+      pair: 'ETH/USDT:USDT',
+      side: 'short',
+      opened_at: '2026-04-30',
+      mode: 'paper',
+      closed_at: '2026-05-03',
+      exit_reason: 'stop',
+      exchange: 'okx',
+      assignment_key: 'l',
     };
     // The trading mode says how the pair is written, and is not stored.
     const others = ['trade_id', 'version', 'status', 'error_message', 'trading_mode'];
@@ -270,9 +292,17 @@ describe('challenge request', () => {
     const key = { 'Idempotency-Key': 'the-same' };
     const id = (await fixture.create({}, key)).body.challenge_id;
     const changes = {
-      ...{ champion_version: '2', challenger_version: '1', min_trades: 101, max_duration_hours: 24 },
-      ...{ enable_canary: false, max_drawdown_pct: 10, max_errors: 2, analysis_unit: 'assignment_key' },
-      ...{ approval_stages: ['stage_2'], on_rollback: 'close', auto_promote: true },
+      champion_version: '2',
+      challenger_version: '1',
+      min_trades: 101,
+      max_duration_hours: 24,
+      enable_canary: false,
+      max_drawdown_pct: 10,
+      max_errors: 2,
+      analysis_unit: 'assignment_key',
+      approval_stages: ['stage_2'],
+      on_rollback: 'close',
+      auto_promote: true,
     };
     for (const [name, value] of Object.entries(changes)) {
       const { status, body } = await fixture.create({ [name]: value }, key);

@@ -29,7 +29,9 @@ function keyed(id: string, variant: Variant, lists: readonly (readonly number[])
   const keys = keysOf(id, variant, lists.length);
   return lists.flatMap((profits, list) =>
     profits.map((profit_pct, n) => ({
-      ...{ trade_id: `${variant}-${list}-${n}`, variant: variant, profit_pct },
+      trade_id: `${variant}-${list}-${n}`,
+      variant: variant,
+      profit_pct,
       assignment_key: keys[list]!,
     })),
   );
@@ -63,8 +65,11 @@ it('trades of one key are one cluster, also when opened first without the key (T
   await logAll(id, shuffled.slice(6));
   const evaluation = await fixture.evaluate(id);
   expect(evaluation).toMatchObject({
-    ...{ analysis_unit: 'assignment_key', clusters: { champion: 5, challenger: 5 } },
-    ...{ champion_trades: 12, challenger_trades: 12, open_trades: { champion: 0, challenger: 0 } },
+    analysis_unit: 'assignment_key',
+    clusters: { champion: 5, challenger: 5 },
+    champion_trades: 12,
+    challenger_trades: 12,
+    open_trades: { champion: 0, challenger: 0 },
     warnings: expect.not.arrayContaining([expect.stringContaining('dependent_trades')]),
   });
   expect(evaluation.champion_mean).toBeCloseTo(0.375, 12);
@@ -128,7 +133,9 @@ it('concurrent posts of one key from two hosts give the totals of sequential pos
   const sums = lists.map((list) => list.reduce((a, b) => a + b, 0));
   const total = (of: (sum: number) => number) => [sums.reduce((all, sum) => all + of(sum), 0), 0];
   expect(stages[0]!.challenger).toMatchObject({
-    ...{ closed: 24, assigned: 3, sum: total((sum) => sum) },
+    closed: 24,
+    assigned: 3,
+    sum: total((sum) => sum),
     clusters: { count: 3, squares: total((s) => s * s), products: total((s) => 8 * s), sizes: 3 * 64 },
   });
 });
@@ -145,7 +152,9 @@ it('commit fails when another write changed the key after it was read', async ()
   const after = { ...before!, revision: before!.revision + 1 };
   const write = (revision: number) =>
     store.commit({
-      ...{ before: before!, after, events: [] },
+      before: before!,
+      after,
+      events: [],
       assignments: [{ before: { ...read, revision }, after: { ...read, revision: read.revision + 1 } }],
     });
   expect(await write(read.revision - 1)).toBe('conflict');
@@ -168,13 +177,19 @@ it('verdict waits for 20 keys of each variant and permutes keys when variants ar
   expect(early.planned_look).toBeNull();
   expect(early.challenger_trades).toBe(105);
   expect(early.criteria).toContainEqual({
-    ...{ name: 'min_clusters', operator: '>=', threshold: 20, value: 19, passed: false },
+    name: 'min_clusters',
+    operator: '>=',
+    threshold: 20,
+    value: 19,
+    passed: false,
   });
   const [last] = keyed(id, 'challenger', challenger).slice(-5);
   await fixture.post(id, 'trades', last);
   const { planned_look, p_value_fixed } = await fixture.evaluate(id);
   expect(planned_look).toMatchObject({
-    ...{ champion_trades: 225, challenger_trades: 106, p_value_method: 'permutation' },
+    champion_trades: 225,
+    challenger_trades: 106,
+    p_value_method: 'permutation',
   });
   const clusters = (all: readonly (readonly number[])[]) =>
     all.map((list) => ({ size: list.length, sum: [list.reduce((a, b) => a + b, 0), 0] as const }));
@@ -211,7 +226,9 @@ it('batch of 100 new keys is stored together with its verdict and promotion', as
     ),
   );
   expect(await fixture.evaluate(id)).toMatchObject({
-    ...{ status: 'completed', clusters: { champion: 100, challenger: 100 }, traffic_split: [0, 1] },
+    status: 'completed',
+    clusters: { champion: 100, challenger: 100 },
+    traffic_split: [0, 1],
     assignments: { champion: 100, challenger: 100 },
   });
 });

@@ -212,7 +212,10 @@ describe('winner that the release policy rejects', () => {
     const { before, fixture, id, post } = await won();
     const { body } = await before.read(id);
     expect(body).toMatchObject({
-      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
+      status: 'completed',
+      outcome: 'challenger_wins',
+      promoted_at: null,
+      traffic_split: [0.5, 0.5],
       promotion_rejected: {
         code: 'RES005',
         message: expect.stringContaining('min_trades: 10 trades; at least 30 are required'),
@@ -220,7 +223,8 @@ describe('winner that the release policy rejects', () => {
     });
     expect(await production(before)).toBe('1');
     expect((await before.read(id, '/events')).body.items[0]).toMatchObject({
-      ...{ action: 'promotion_rejected', reason: expect.stringContaining('misses the release policy') },
+      action: 'promotion_rejected',
+      reason: expect.stringContaining('misses the release policy'),
     });
     expect((await tick({ ...before, deps: fixture.deps })).changed).toEqual([]);
     const rejected = await post({}, 'approver');
@@ -264,7 +268,8 @@ it('challenge stored by the previous version is read and continues', async () =>
   }
   expect(removed).toBeGreaterThan(8);
   expect((await fixture.evaluate(id)).conditions).toMatchObject({
-    ...{ assignments: { needed: 0, met: true }, hours: { needed: 0, met: true } },
+    assignments: { needed: 0, met: true },
+    hours: { needed: 0, met: true },
   });
   expect((await fixture.read(id, '/events')).body.items[0].warnings).toEqual([]);
   const version = await fixture.get(`/api/v1/models/${MODEL}/versions/2`);

@@ -5,7 +5,10 @@ import { fixture, started, useOneChallengeFixture } from '../support/one-challen
 useOneChallengeFixture();
 
 const failed = (trade_id: string, variant = 'challenger') => ({
-  ...{ trade_id, variant, status: 'error', error_message: 'No order book' },
+  trade_id,
+  variant,
+  status: 'error',
+  error_message: 'No order book',
 });
 
 it('error counts once for its variant and is not a trade', async () => {
@@ -33,13 +36,20 @@ it('error counts once for its variant and is not a trade', async () => {
   await fixture.post(id, 'trades', { trade_id: 'c', variant: 'challenger', status: 'open' });
   expect((await fixture.post(id, 'trades', failed('c'))).body.detail.code).toBe('RES005');
   expect(await fixture.evaluate(id)).toMatchObject({
-    ...{ errors: { champion: 1, challenger: 1 }, open_trades: { champion: 0, challenger: 1 } },
-    ...{ champion_trades: 2, champion_mean: 1.5, challenger_trades: 0, challenger_mean: 0 },
+    errors: { champion: 1, challenger: 1 },
+    open_trades: { champion: 0, challenger: 1 },
+    champion_trades: 2,
+    champion_mean: 1.5,
+    challenger_trades: 0,
+    challenger_mean: 0,
   });
   expect((await fixture.read(id)).body).toMatchObject({ champion_errors: 1, challenger_errors: 1 });
   const { body } = await fixture.read(id, '/trades');
   expect(body.items.find((trade: any) => trade.trade_id === 'a')).toMatchObject({
-    ...{ status: 'error', error_message: 'No order book', profit_pct: null, closed_at: null },
+    status: 'error',
+    error_message: 'No order book',
+    profit_pct: null,
+    closed_at: null,
   });
 });
 
@@ -68,7 +78,10 @@ it('too many counted errors roll back immediately; others do not', async () => {
   const last = await fixture.post(id, 'trades', failed('last'));
   expect(last.body).toMatchObject({ status: 'rolled_back', recommendation: 'ROLLBACK' });
   expect((await fixture.read(id)).body).toMatchObject({
-    ...{ status: 'rolled_back', reason: 'errors', max_errors: 2, challenger_errors: 3 },
+    status: 'rolled_back',
+    reason: 'errors',
+    max_errors: 2,
+    challenger_errors: 3,
     traffic_split: [1, 0],
   });
   const late = await fixture.post(id, 'trades', failed('late'));

@@ -40,7 +40,8 @@ async function expectOnce(fixture: ChallengeFixture, id: string, trades: readonl
     const profits = trades.filter((trade) => trade.variant === variant).map(({ profit_pct }) => profit_pct);
     const [totals] = challenge.stages.map((stage) => stage[variant]);
     expect(totals).toMatchObject({
-      ...{ closed: profits.length, open: 0 },
+      closed: profits.length,
+      open: 0,
       sum: [profits.reduce((sum, profit) => sum + profit, 0), 0],
       sum_of_squares: [profits.reduce((sum, profit) => sum + profit * profit, 0), 0],
     });
@@ -62,7 +63,8 @@ it('200 concurrent posts over two hosts with repeats count each trade once', asy
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
   const trades = quarters(120);
   const bodies: object[] = [
-    ...[...trades, ...trades.slice(0, 60)],
+    ...trades,
+    ...trades.slice(0, 60),
     ...Array.from({ length: 20 }, (_, n) => ({ trades: trades.slice(n * 6, n * 6 + 7) })),
   ];
   /** Repeats the request while the response asks for a retry. */

@@ -30,7 +30,10 @@ it('evaluations of a challenge hold interval, p, split and both equity curves, o
   // The last one is what `evaluate` returns.
   const evaluation = await fixture.evaluate(id);
   expect(items.at(-1)).toMatchObject({
-    ...{ sequence: 4, champion_trades: 2, challenger_trades: 2, traffic_split: [0.95, 0.05] },
+    sequence: 4,
+    champion_trades: 2,
+    challenger_trades: 2,
+    traffic_split: [0.95, 0.05],
     difference: 1.25 - 0.375,
     p_value: expect.closeTo(evaluation.p_value, 10),
     confidence_interval: evaluation.confidence_interval.map((end: number) => expect.closeTo(end, 9)),

@@ -50,7 +50,11 @@ it('unrealised profits and closed trades of one key form one cluster', async () 
   const id = await started({ analysis_unit: 'assignment_key' });
   const { variant } = (await fixture.post(id, 'assignments', { assignment_key: 'k' })).body;
   const trade = (trade_id: string, profit_pct: number, more: object = {}) => ({
-    ...{ trade_id, variant, profit_pct, assignment_key: 'k', ...more },
+    trade_id,
+    variant,
+    profit_pct,
+    assignment_key: 'k',
+    ...more,
   });
   const open = { status: 'open' };
   const withoutKey = { assignment_key: undefined };
@@ -64,7 +68,10 @@ it('unrealised profits and closed trades of one key form one cluster', async () 
     ],
   });
   const clusters = (count: number, squares: number, products: number, sizes: number) => ({
-    ...{ count, squares: [squares, 0], products: [products, 0], sizes },
+    count,
+    squares: [squares, 0],
+    products: [products, 0],
+    sizes,
   });
   expect(await variantOfTrade(id, variant)).toMatchObject({
     clusters: clusters(1, 9, 6, 4),
@@ -91,7 +98,10 @@ it.each([
   const opened = (variant: string, count: number, more: object) =>
     fixture.post(id, 'trades', {
       trades: Array.from({ length: count }, (_, n) => ({
-        ...{ trade_id: `open-${variant}-${n}`, variant, status: 'open', ...more },
+        trade_id: `open-${variant}-${n}`,
+        variant,
+        status: 'open',
+        ...more,
       })),
     });
   // Too many open trades of the challenger: its lead is not a verdict during the challenge.
@@ -103,7 +113,10 @@ it.each([
   fixture.clock.forward(4 * HOUR);
   expect((await fixture.read(id)).body).toMatchObject(expected);
   const late = await fixture.post(id, 'trades', {
-    ...{ trade_id: 'open-challenger-0', variant: 'challenger', status: 'open', profit_pct: 3 },
+    trade_id: 'open-challenger-0',
+    variant: 'challenger',
+    status: 'open',
+    profit_pct: 3,
   });
   expect([late.status, late.body.late]).toEqual([201, true]);
   const { unrealised, criteria, warnings } = await fixture.evaluate(id);

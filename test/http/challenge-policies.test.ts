@@ -123,8 +123,12 @@ describe('automatic promotion', () => {
     expect(reply).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
     const { body } = await fixture.read(id);
     expect(body).toMatchObject({
-      ...{ status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
-      ...{ auto_promote: true, promotion_rejected: null, promoted_at: expect.any(String) },
+      status: 'completed',
+      outcome: 'challenger_wins',
+      traffic_split: [0, 1],
+      auto_promote: true,
+      promotion_rejected: null,
+      promoted_at: expect.any(String),
     });
     expect((await fixture.store.read(MODEL, [])).model).toMatchObject({
       production_version: '2',
@@ -132,8 +136,12 @@ describe('automatic promotion', () => {
     });
     const { body: history } = await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`);
     expect(history.items[0]).toMatchObject({
-      ...{ action: 'promote', version: '2', archived_versions: ['1'], challenge_id: id },
-      ...{ actor: 'anonymous', reason: `Challenge ${id} was won: promoted automatically` },
+      action: 'promote',
+      version: '2',
+      archived_versions: ['1'],
+      challenge_id: id,
+      actor: 'anonymous',
+      reason: `Challenge ${id} was won: promoted automatically`,
     });
     expect((await actionsOf(fixture, id)).slice(0, 3)).toEqual([
       ['promote', 'anonymous', 'auto_promote'],
@@ -148,7 +156,8 @@ describe('automatic promotion', () => {
     const fixture = await challengeFixture(engine);
     const id: string = (await fixture.create(auto)).body.challenge_id;
     const profits: Record<string, number[]> = {
-      ...{ champion: generated(12345, 100, 0), challenger: generated(67890, 100, 1) },
+      champion: generated(12345, 100, 0),
+      challenger: generated(67890, 100, 1),
     };
     const trades: object[] = [];
     // Keys of both variants in turn: a sample ratio mismatch prevents promotion.
@@ -218,7 +227,10 @@ describe('automatic promotion', () => {
     expect((await strict.strategy('POST', `/challenges/${id}/trades`, last)).status).toBe(201);
     const { body } = await fixture.read(id);
     expect(body).toMatchObject({
-      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
+      status: 'completed',
+      outcome: 'challenger_wins',
+      promoted_at: null,
+      traffic_split: [0.5, 0.5],
       promotion_rejected: { code: 'AUTH004', message: expect.stringContaining('ask another approver') },
     });
     expect((await tick(fixture)).changed).toEqual([]);
@@ -269,7 +281,10 @@ describe('automatic promotion', () => {
     broken = true;
     expect((await last()).status).toBe(201);
     expect((await fixture.read(id)).body).toMatchObject({
-      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, promotion_rejected: null },
+      status: 'completed',
+      outcome: 'challenger_wins',
+      promoted_at: null,
+      promotion_rejected: null,
     });
     expect((await tick(fixture)).changed).toEqual([]);
     broken = false;
@@ -313,7 +328,9 @@ describe('automatic promotion', () => {
       if (status === 201) await made.post(response.body.challenge_id, 'rollback');
       else
         expect(response.body.detail).toMatchObject({
-          ...{ code: 'AUTH004', field: 'auto_promote', context: { required: 'approver' } },
+          code: 'AUTH004',
+          field: 'auto_promote',
+          context: { required: 'approver' },
         });
     }
   });
@@ -325,7 +342,8 @@ describe('open positions after a challenge', () => {
   async function entered(body: object) {
     const fixture = await challengeFixture(engine);
     expect((await fixture.create({ on_rollback: 'sell' })).body.detail).toMatchObject({
-      ...{ code: 'VAL005', field: 'on_rollback' },
+      code: 'VAL005',
+      field: 'on_rollback',
     });
     const id: string = (await fixture.create({ enable_canary: false, ...body })).body.challenge_id;
     const assign = async (key: string) =>

@@ -86,7 +86,8 @@ it('batch equals its trades posted one by one', async () => {
 
 it('write repeated immediately or later counts once', async () => {
   const steps = fc.array(fc.record({ step: write, again: fc.array(fc.nat(3), { maxLength: 2 }) }), {
-    ...{ minLength: 3, maxLength: 10 },
+    minLength: 3,
+    maxLength: 10,
   });
   await fc.assert(
     fc.asyncProperty(start, steps, async (from, steps) => {

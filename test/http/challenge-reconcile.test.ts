@@ -94,7 +94,9 @@ describe('reconcile run over all challenges', () => {
     fixture.clock.forward(HOUR);
     const before = (await fixture.read(ended)).body;
     expect(await processDueChallenges({ ...fixture.deps, challenges: behind }, fail)).toEqual({
-      ...{ changed: [], failed: [], left: 0 },
+      changed: [],
+      failed: [],
+      left: 0,
     });
     expect((await fixture.read(ended)).body).toEqual(before);
     expect(await processDueChallenge(fixture.deps, fresh)).toBe(true);

@@ -82,7 +82,8 @@ it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, st
   if (message !== null) {
     expect(body.promoted_at).toBeNull();
     expect(body.promotion_rejected).toMatchObject({
-      ...{ code: 'RES005', message: expect.stringContaining(message) },
+      code: 'RES005',
+      message: expect.stringContaining(message),
     });
     expect((await fixture.read(id, '/events?limit=1')).body.items[0].action).toBe('promotion_rejected');
     await fixture.post(id, 'promote');
@@ -110,11 +111,16 @@ it('promotion lapses when another version enters Production', async () => {
   await fixture.stage('3');
   expect((await fixture.promote('3')).status).toBe(200);
   expect((await fixture.read(id)).body).toMatchObject({
-    ...{ status: 'completed', outcome: 'champion_kept', reason: 'champion_replaced' },
-    ...{ promoted_at: null, traffic_split: [1, 0] },
+    status: 'completed',
+    outcome: 'champion_kept',
+    reason: 'champion_replaced',
+    promoted_at: null,
+    traffic_split: [1, 0],
   });
   expect((await fixture.read(id, '/events?limit=1')).body.items[0]).toMatchObject({
-    ...{ action: 'keep_champion', reason: 'champion_replaced', actor: 'anonymous' },
+    action: 'keep_champion',
+    reason: 'champion_replaced',
+    actor: 'anonymous',
   });
   expect((await fixture.evaluate(id)).recommendation).toBe('KEEP_CHAMPION');
   const { body } = await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=new`);

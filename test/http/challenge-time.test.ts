@@ -49,7 +49,9 @@ async function watchedFixture(
   const fixture = await challengeFixture(engine, { ...options, onChallengeChange });
   return {
     ...fixture,
-    ...{ counted, timers, lines },
+    counted,
+    timers,
+    lines,
     get logged() {
       return lines.map(({ level, message, fields }) => `${level} ${message} ${fields.reason ?? ''}`.trim());
     },
@@ -76,8 +78,13 @@ describe('challenge log', () => {
     expect(await fixture.tick()).toEqual([]);
     expect(fixture.logged).toEqual(['info challenge ended']);
     expect(fixture.lines[0]!.fields).toEqual({
-      ...{ challenge_id: id, model_name: MODEL, status: 'expired', outcome: null, reason: null },
-      ...{ canary_stage: 'stage_1', at: body.ends_at },
+      challenge_id: id,
+      model_name: MODEL,
+      status: 'expired',
+      outcome: null,
+      reason: null,
+      canary_stage: 'stage_1',
+      at: body.ends_at,
     });
     expect(fixture.counted).toEqual(['ChallengesEnded']);
     expect(fixture.timers).toHaveLength(1);

@@ -84,7 +84,12 @@ it('reading an evaluation changes no outcome', async () => {
     } = await fixture.evaluate(id);
     if (status === 'active' || outcome === 'challenger_wins') await fixture.post(id, 'rollback');
     return {
-      ...{ status, outcome, equity, trades, events, evaluation },
+      status,
+      outcome,
+      equity,
+      trades,
+      events,
+      evaluation,
       look: planned_look && { ...planned_look, at: '' },
       stages: stages.map((stage) => ({ ...stage, since: '' })),
     };

@@ -65,8 +65,15 @@ it('route returns the challenge decision or Production and records nothing', asy
   expect(assigned.repeated).toBe(false);
   await fixture.post(id, 'rollback');
   expect(await route('b')).toEqual({
-    ...{ model_name: MODEL, key: 'b', version: '1', challenge_id: null, should_close: false },
-    ...{ variant: null, canary_stage: null, bucket: null, traffic_split: null },
+    model_name: MODEL,
+    key: 'b',
+    version: '1',
+    challenge_id: null,
+    should_close: false,
+    variant: null,
+    canary_stage: null,
+    bucket: null,
+    traffic_split: null,
   });
 });
 
@@ -76,15 +83,20 @@ it('identical trade is a duplicate; a different trade with its ID is a conflict'
   const first = await fixture.strategy('POST', `/challenges/${id}/trades`, trade);
   expect(first.status).toBe(201);
   expect(first.body).toEqual({
-    ...{ challenge_id: id, trade_id: 'a', variant: 'champion', accepted: true, duplicate: false },
-    ...{ canary_stage: 'stage_1', trade_status: 'closed', misassigned: false, late: false },
-    ...{
-      status: 'active',
-      champion_trades: 1,
-      challenger_trades: 0,
-      recommendation: 'CONTINUE',
-      warnings: [],
-    },
+    challenge_id: id,
+    trade_id: 'a',
+    variant: 'champion',
+    accepted: true,
+    duplicate: false,
+    canary_stage: 'stage_1',
+    trade_status: 'closed',
+    misassigned: false,
+    late: false,
+    status: 'active',
+    champion_trades: 1,
+    challenger_trades: 0,
+    recommendation: 'CONTINUE',
+    warnings: [],
   });
   const again = await fixture.post(id, 'trades', trade);
   expect([again.status, again.body.duplicate, again.body.champion_trades]).toEqual([200, true, 1]);

@@ -35,7 +35,9 @@ describe('challenge deadlines and rules', () => {
     for (let key = 0; (await fixture.evaluate(id)).srm.status === 'mismatch'; key++)
       await fixture.post(id, 'trades', {
         trades: Array.from({ length: 20 }, (_, n) => ({
-          ...{ trade_id: `more-${key}-${n}`, variant: 'champion', profit_pct: 0.1 },
+          trade_id: `more-${key}-${n}`,
+          variant: 'champion',
+          profit_pct: 0.1,
           assignment_key: `more-${key}-${n}`,
         })),
       });

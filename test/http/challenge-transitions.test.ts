@@ -50,8 +50,12 @@ describe('challenge promotion', () => {
     await fixture.post(id, 'promote', { comment: 'better' });
     const { body: history } = await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`);
     expect(history.items[0]).toMatchObject({
-      ...{ action: 'promote', version: '2', production: '2', archived_versions: ['1'] },
-      ...{ challenge_id: id, reason: 'better' },
+      action: 'promote',
+      version: '2',
+      production: '2',
+      archived_versions: ['1'],
+      challenge_id: id,
+      reason: 'better',
     });
     const { body: events } = await fixture.read(id, '/events?limit=1');
     expect(events.items[0]).toMatchObject({
@@ -90,7 +94,7 @@ describe('challenge promotion', () => {
 
   it('promotion keeps the four-eyes principle', async () => {
     const registered = await challengeFixture(engine);
-    const tables = { ...{ jobs: registered.jobsTable, registry: registered.table }, series: '' };
+    const tables = { jobs: registered.jobsTable, registry: registered.table, series: '' };
     const strict = await registryFixture(engine, {
       tables,
       deps: { fourEyesRequired: true, clock: registered.clock },

@@ -36,11 +36,16 @@ describe('listExperiments', () => {
     const { items } = await list();
     expect(items).toEqual([
       {
-        ...{ name: 'newer', jobs: exact(1), unfinished: 1, best: null },
+        name: 'newer',
+        jobs: exact(1),
+        unfinished: 1,
+        best: null,
         last: { job_id: pending, created_at: time(5) },
       },
       {
-        ...{ name: 'older', jobs: exact(3), unfinished: 0 },
+        name: 'older',
+        jobs: exact(3),
+        unfinished: 0,
         best: { job_id: best, total_profit_pct: 7, sharpe_ratio: 1.1, max_drawdown_pct: 4.2 },
         last: { job_id: last, created_at: time(4) },
       },

@@ -206,7 +206,9 @@ describe('hyperopt event stream', () => {
         event: 'permuted_search',
         id: 41 + index,
         data: {
-          ...{ ended: index + 1, total: 19, progress: 5 * (index + 2) },
+          ended: index + 1,
+          total: 19,
+          progress: 5 * (index + 2),
           best_value: snapshot!.data.best_value,
         },
       })),

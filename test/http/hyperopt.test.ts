@@ -126,9 +126,17 @@ describe('hyperopt request', () => {
       best_value: null,
       exchange: 'sim',
       config: {
-        ...{ n_trials: 100, train_period_days: 30, backtest_period_days: 7 },
-        ...{ objective_metric: 'sharpe_ratio', direction: 'maximize', sampler: 'tpe', pruner: 'wilcoxon' },
-        ...{ n_estimators_range: [50, 500], learning_rate_range: [0.01, 0.3], workers: 1, seed: 0 },
+        n_trials: 100,
+        train_period_days: 30,
+        backtest_period_days: 7,
+        objective_metric: 'sharpe_ratio',
+        direction: 'maximize',
+        sampler: 'tpe',
+        pruner: 'wilcoxon',
+        n_estimators_range: [50, 500],
+        learning_rate_range: [0.01, 0.3],
+        workers: 1,
+        seed: 0,
         model_types: ['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'],
       },
     });
@@ -159,20 +167,29 @@ describe('hyperopt request', () => {
   it('request accepts every field', async () => {
     const body = {
       pairs: ['ETH/USDT:USDT'],
-      ...{ timeframe: '4h', n_trials: 20, train_period_days: 60, backtest_period_days: 14 },
-      ...{
-        objective_metric: 'max_drawdown_pct',
-        n_estimators_range: [7, 7],
-        learning_rate_range: [0.1, 0.1],
-      },
+      timeframe: '4h',
+      n_trials: 20,
+      train_period_days: 60,
+      backtest_period_days: 14,
+      objective_metric: 'max_drawdown_pct',
+      n_estimators_range: [7, 7],
+      learning_rate_range: [0.1, 0.1],
       model_types: ['CatboostClassifier', 'lightgbm'],
       date_range: { start: '2025-01-01', end: '2025-06-01T00:00:00+00:00' },
-      ...{ sampler: 'random', pruner: 'none', seed: 4_294_967_295, workers: 2, experiment_name: 'all' },
+      sampler: 'random',
+      pruner: 'none',
+      seed: 4_294_967_295,
+      workers: 2,
+      experiment_name: 'all',
       precision: 'none',
     };
     const account = {
-      ...{ stake_amount: 250, dry_run_wallet: 5_000, max_open_trades: 3 },
-      ...{ fee: 0.0005, slippage: 0.0002, leverage: 2 },
+      stake_amount: 250,
+      dry_run_wallet: 5_000,
+      max_open_trades: 3,
+      fee: 0.0005,
+      slippage: 0.0002,
+      leverage: 2,
     };
     const job = await accepted({ ...body, ...account });
     const { pairs, experiment_name, timeframe, date_range, precision, ...config } = body;
@@ -198,8 +215,14 @@ describe('hyperopt request', () => {
       context: { missing: ['BTC/USDT:USDT'] },
     });
     const record = {
-      ...{ amount_step: 0.001, min_amount: null, max_amount: null, min_cost: 5, max_cost: null },
-      ...{ contract_size: 1, price_tick: null, collected_at: '2026-01-01T00:00:00.000Z' },
+      amount_step: 0.001,
+      min_amount: null,
+      max_amount: null,
+      min_cost: 5,
+      max_cost: null,
+      contract_size: 1,
+      price_tick: null,
+      collected_at: '2026-01-01T00:00:00.000Z',
     };
     await instruments.record('binanceusdm', 'BTC/USDT:USDT', record);
     const exact = await accepted(asked);

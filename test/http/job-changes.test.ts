@@ -28,7 +28,10 @@ describe('updateBacktest', () => {
     await scene.fixture.jobs.claim(id, 'task', '2026-05-02T00:00:00.000Z');
     await scene.ann.patch(at(id), { tags: ['u'] });
     expect((await scene.ann.post(`${at(id)}/cancel`)).body).toMatchObject({
-      ...{ status: 'cancelled', notes: 'before the run', tags: ['u'], pinned: true },
+      status: 'cancelled',
+      notes: 'before the run',
+      tags: ['u'],
+      pinned: true,
     });
   });
 

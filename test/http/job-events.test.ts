@@ -103,9 +103,22 @@ const shown = (events: readonly Received[]) =>
 
 function collection(id: string, created_at: string): StoredCollection {
   return {
-    ...{ schema_version: 2, revision: 0, request_digest: 'x', collection_id: id, status: 'running' },
-    ...{ exchange: 'sim', symbols: ['BTC/USDT:USDT'], timeframe: '1h', start: AT, end: AT },
-    ...{ progress: 0.5, candles: 0, error: null, attempts: 0, created_at, updated_at: created_at },
+    schema_version: 2,
+    revision: 0,
+    request_digest: 'x',
+    collection_id: id,
+    status: 'running',
+    exchange: 'sim',
+    symbols: ['BTC/USDT:USDT'],
+    timeframe: '1h',
+    start: AT,
+    end: AT,
+    progress: 0.5,
+    candles: 0,
+    error: null,
+    attempts: 0,
+    created_at,
+    updated_at: created_at,
   };
 }
 
@@ -131,8 +144,15 @@ it('stream has the unfinished jobs of all kinds, then their changes and new jobs
     },
   ]);
   expect(shown(events)).toEqual([
-    ...['bt-old pending 0', 'ho-1 pending 0', 'co-1 running 0.5', 'bt-old running 0', 'bt-old running 0.5'],
-    ...['bt-short completed 1', 'co-1 completed 1', 'bt-old failed null', 'ho-1 cancelled null'],
+    'bt-old pending 0',
+    'ho-1 pending 0',
+    'co-1 running 0.5',
+    'bt-old running 0',
+    'bt-old running 0.5',
+    'bt-short completed 1',
+    'co-1 completed 1',
+    'bt-old failed null',
+    'ho-1 cancelled null',
     'reconnect',
   ]);
   expect(events[0]!.data).toEqual({ kind: 'backtest', id: 'bt-old', status: 'pending', progress: 0 });
@@ -160,7 +180,10 @@ it('client that reconnects gets every job that has ended in between, then 204', 
   await submit('bt-foreign', 'bob');
   const events = await follow('ann', [() => finish('bt-b')], second!.id);
   expect(shown(events)).toEqual([
-    ...['bt-a completed 1', 'bt-b pending 0', 'bt-c completed 1', 'bt-b completed 1'],
+    'bt-a completed 1',
+    'bt-b pending 0',
+    'bt-c completed 1',
+    'bt-b completed 1',
     'reconnect',
   ]);
   const again = await open('ann', events.at(-1)!.id);
@@ -181,7 +204,10 @@ it('stream follows what the caller may see, and drops what is no longer shared',
     () => jobs.cancel('bt-own', AT),
   ]);
   expect(shown(events)).toEqual([
-    ...['bt-own pending 0', 'bt-bob pending 0', 'bt-own cancelled null', 'reconnect'],
+    'bt-own pending 0',
+    'bt-bob pending 0',
+    'bt-own cancelled null',
+    'reconnect',
   ]);
   // An ID of a client names any jobs: those of others stay hidden.
   await submit('bt-new', 'bob', '2026-01-01T00:00:00.000Z');
@@ -238,8 +264,15 @@ it('caller with too many open streams gets 503', async () => {
 function eventAbout(subject: string, type: EventType, sequence = 1): PlatformEvent {
   const [id, time] = [`${subject}#${sequence}#${type}`, AT];
   return {
-    ...{ specversion: '1.0', id, source: 'touchstone', type, subject, time },
-    ...{ datacontenttype: 'application/json', sequence, data: {} },
+    specversion: '1.0',
+    id,
+    source: 'touchstone',
+    type,
+    subject,
+    time,
+    datacontenttype: 'application/json',
+    sequence,
+    data: {},
   } as unknown as PlatformEvent;
 }
 
@@ -269,11 +302,9 @@ it('stream with types has the events that the caller may see, continues after it
   during(...steps);
   const received = await eventsOf(await open('ann', undefined, 'viewer', '?types=backtest.*,data.gap'));
   expect(named(received)).toEqual([
-    ...[
-      'backtest.started backtests/bt-ann',
-      'data.gap series/sim/BTC/1h',
-      'backtest.failed backtests/bt-ann',
-    ],
+    'backtest.started backtests/bt-ann',
+    'data.gap series/sim/BTC/1h',
+    'backtest.failed backtests/bt-ann',
     'reconnect',
   ]);
   // A client that continues misses nothing; what is seconds old may come again.

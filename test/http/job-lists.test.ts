@@ -32,9 +32,13 @@ describe('backtest list', () => {
     await scene.fixture.backtest('ann', { experiment_name }, 'completed');
     const { items } = await list(`experiment_name=${experiment_name}`);
     expect(items[0]).toMatchObject({
-      ...{ exchange: 'sim', pairs: ['BTC/USDT:USDT'], timeframe: '5m', progress: 1 },
+      exchange: 'sim',
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '5m',
+      progress: 1,
       date_range: { start: '2025-01-01T00:00:00.000Z', end: '2025-02-01T00:00:00.000Z' },
-      ...{ started_at: '2026-05-02T00:00:00.000Z', finished_at: '2026-05-02T00:00:00.000Z' },
+      started_at: '2026-05-02T00:00:00.000Z',
+      finished_at: '2026-05-02T00:00:00.000Z',
     });
     // From the wallet of 1,000 over 1,010 in the middle to 1,012.5.
     const { sparkline } = items[0];

@@ -79,14 +79,23 @@ describe("MLflow's runs", () => {
     const { body } = await person.get(`${MLFLOW}/runs/get?run_id=${id}&run_uuid=${id}`);
     const { info, data } = body.run;
     expect(info).toMatchObject({
-      ...{ run_id: id, run_uuid: id, run_name: MODEL, user_id: owner, experiment_id: 'e-trend' },
-      ...{ status: 'FINISHED', lifecycle_stage: 'active', artifact_uri: `mlflow-artifacts:/${id}` },
+      run_id: id,
+      run_uuid: id,
+      run_name: MODEL,
+      user_id: owner,
+      experiment_id: 'e-trend',
+      status: 'FINISHED',
+      lifecycle_stage: 'active',
+      artifact_uri: `mlflow-artifacts:/${id}`,
     });
     expect(data.metrics).toContainEqual(expect.objectContaining({ key: 'total_profit_pct', value: 1 }));
     expect(data.params).toContainEqual({ key: 'strategy', value: MODEL });
     for (const [key, value] of Object.entries({
-      ...{ desk: 'fx', kept: '', 'mlflow.user': owner, 'mlflow.note.content': 'why' },
-      ...{ 'touchstone.kind': 'backtest' },
+      desk: 'fx',
+      kept: '',
+      'mlflow.user': owner,
+      'mlflow.note.content': 'why',
+      'touchstone.kind': 'backtest',
     })) {
       expect(data.tags).toContainEqual({ key, value });
     }
@@ -254,11 +263,17 @@ describe("writes of MLflow's client", () => {
     expect(said(await calls.createModel({ tags: [{ key: 'a', value: 'b' }] }))[0]).toBe(400);
     const image = { key: 'touchstone.container_image_uri', value: 'registry.example/mine:1' };
     const first = await calls.create({
-      ...{ source: `mlflow-artifacts:/${runs[0]}`, run_id: runs[0], description: 'why' },
+      source: `mlflow-artifacts:/${runs[0]}`,
+      run_id: runs[0],
+      description: 'why',
       tags: [{ key: 'desk', value: 'fx' }, image],
     });
     expect(first.body.model_version).toMatchObject({
-      ...{ version: '1', run_id: runs[0], status: 'READY', current_stage: 'None', description: 'why' },
+      version: '1',
+      run_id: runs[0],
+      status: 'READY',
+      current_stage: 'None',
+      description: 'why',
       tags: expect.arrayContaining([{ key: 'desk', value: 'fx' }, image]),
     });
     expect(await calls.version('1')).toMatchObject({ container_image_uri: image.value, tags: ['desk=fx'] });
@@ -305,7 +320,9 @@ describe("writes of MLflow's client", () => {
     const alias = await person.get(`${MLFLOW}/registered-models/alias?name=supertrend&alias=shadow`);
     expect(alias.body.model_version).toMatchObject({ version: '2', aliases: ['latest', 'Blue-1', 'shadow'] });
     const staged = await person.post(`${MLFLOW}/model-versions/transition-stage`, {
-      ...{ name: 'supertrend', version: 'shadow', stage: 'Staging' },
+      name: 'supertrend',
+      version: 'shadow',
+      stage: 'Staging',
     });
     expect(staged.body.model_version).toMatchObject({ version: '2', current_stage: 'Staging' });
     await calls.deleteAlias('shadow');
@@ -372,14 +389,7 @@ describe("writes of MLflow's client", () => {
       ['Tag build=https://ci.example/1?a=b'],
       ['Tag desk=fx removed', 'Tag desk=eq'],
     ]);
-    for (const [key, value] of [
-      ...([
-        ['', 'x'],
-        ['a=b', 'x'],
-        ['a\nb', 'x'],
-      ] as const),
-      ['long', 'x'.repeat(246)] as const,
-    ]) {
+    for (const [key, value] of [['', 'x'], ['a=b', 'x'], ['a\nb', 'x'], ['long', 'x'.repeat(246)] as const]) {
       expect(said(await calls.setTag('1', key, value)), key).toEqual([400, 'INVALID_PARAMETER_VALUE']);
     }
     expect(said(await calls.setTag('1', 'touchstone.trials', '1'))).toEqual([409, 'RESOURCE_CONFLICT']);

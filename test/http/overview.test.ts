@@ -45,12 +45,18 @@ it('overview has the jobs that the caller may see: counts, unfinished and last e
   const seen = await overview(ann);
   expect(seen.counts).toEqual({
     backtests: {
-      ...{ pending: exact(1), running: exact(1), completed: exact(1) },
-      ...{ failed: exact(1), cancelled: exact(1) },
+      pending: exact(1),
+      running: exact(1),
+      completed: exact(1),
+      failed: exact(1),
+      cancelled: exact(1),
     },
     hyperopt: {
-      ...{ pending: exact(1), running: exact(0), completed: exact(0) },
-      ...{ failed: exact(0), cancelled: exact(0) },
+      pending: exact(1),
+      running: exact(0),
+      completed: exact(0),
+      failed: exact(0),
+      cancelled: exact(0),
     },
     collections: expect.objectContaining({ pending: exact(0) }),
   });
@@ -61,7 +67,10 @@ it('overview has the jobs that the caller may see: counts, unfinished and last e
   ]);
   expect(new Set(seen.ended.map(({ id }) => id))).toEqual(new Set([finished, failed, shared]));
   expect(seen.ended.find(({ id }) => id === finished)).toMatchObject({
-    ...{ kind: 'backtest', status: 'completed', progress: 1, name: 'ema_crossover' },
+    kind: 'backtest',
+    status: 'completed',
+    progress: 1,
+    name: 'ema_crossover',
     total_profit_pct: expect.any(Number),
   });
   expect(seen.missing).toEqual([]);
@@ -144,8 +153,16 @@ it('overview reports a part as missing that takes longer than 4 s', async () => 
 it('overview has the oldest series, and reports a part that fails as missing', async () => {
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
   const series = ([symbol, hours]: [string, number]) => ({
-    ...{ exchange: 'sim', symbol, timeframe: '1h' as const, first: hoursAgo(100), last: hoursAgo(hours) },
-    ...{ count: 1, gap_count: 0, gaps: [], longest_omitted_gap: 0, updated_at: hoursAgo(0) },
+    exchange: 'sim',
+    symbol,
+    timeframe: '1h' as const,
+    first: hoursAgo(100),
+    last: hoursAgo(hours),
+    count: 1,
+    gap_count: 0,
+    gaps: [],
+    longest_omitted_gap: 0,
+    updated_at: hoursAgo(0),
   });
   const ages: [string, number][] = [
     ['BTC/USDT:USDT', 2],

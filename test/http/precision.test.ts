@@ -8,8 +8,14 @@ import { type AccessFixture, accessFixture } from '../support/access-fixture.ts'
 const BTC = 'BTC/USDT:USDT';
 const ETH = 'ETH/USDT:USDT';
 const RECORD: InstrumentRecord = {
-  ...{ amount_step: 0.001, min_amount: 0.001, max_amount: null, min_cost: 100, max_cost: null },
-  ...{ contract_size: 1, price_tick: 0.1, collected_at: '2026-05-01T00:00:00.000Z' },
+  amount_step: 0.001,
+  min_amount: 0.001,
+  max_amount: null,
+  min_cost: 100,
+  max_cost: null,
+  contract_size: 1,
+  price_tick: 0.1,
+  collected_at: '2026-05-01T00:00:00.000Z',
 };
 
 let fixture: AccessFixture;

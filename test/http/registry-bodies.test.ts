@@ -81,7 +81,9 @@ it.each([
 ])('%s rejects %j as too long', async (name, more, field) => {
   const { status, body } = await CALLS[name]!('1', more);
   expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
-    ...{ status: 400, code: 'VAL005', field },
+    status: 400,
+    code: 'VAL005',
+    field,
   });
 });
 

@@ -95,7 +95,9 @@ describe('staging checks', () => {
     const before = await fixture.items();
     const { status, body } = await fixture.stage(1);
     expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
-      ...{ status: 409, code: 'RES005', field: 'version' },
+      status: 409,
+      code: 'RES005',
+      field: 'version',
     });
     expect(checksOf(body.detail.context.checks)[failing]).toBe('failed');
     expect(body.detail.message).toContain(failing);
@@ -128,8 +130,11 @@ describe('staging checks', () => {
 
   it('staging warns when candles are stale or data collection is down', async () => {
     const stale = {
-      ...{ all_fresh: false, stale_symbols: ['BTC/USDT:USDT'], exchange: 'sim' },
-      ...{ stale_threshold_hours: 24, symbols: [] },
+      all_fresh: false,
+      stale_symbols: ['BTC/USDT:USDT'],
+      exchange: 'sim',
+      stale_threshold_hours: 24,
+      symbols: [],
     };
     const down = () => {
       throw new CodedError('SVC004');
@@ -212,12 +217,20 @@ describe('validation', () => {
     const invariants = new Invariants(fixture);
     await fixture.stage(1);
     const deps = {
-      ...{ registry: fixture.store, clock: Date, ids: ulids, digest: sha256 },
-      ...{ random: () => 0, sleep: async () => undefined },
+      registry: fixture.store,
+      clock: Date,
+      ids: ulids,
+      digest: sha256,
+      random: () => 0,
+      sleep: async () => undefined,
     };
     const record = (jobId: string) =>
       recordValidation(deps, {
-        ...{ model: MODEL, version: '1', jobId, outcome: ended('failed'), correlationId: 'c' },
+        model: MODEL,
+        version: '1',
+        jobId,
+        outcome: ended('failed'),
+        correlationId: 'c',
       });
     expect(await record('va-other')).toBe(false);
     expect(await record('va-1')).toBe(true);
@@ -340,7 +353,9 @@ it('rollback requires a reason when configured', async () => {
   for (const reason of [undefined, '  ']) {
     const { status, body } = await fixture.rollback(1, { reason });
     expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
-      ...{ status: 400, code: 'VAL004', field: 'reason' },
+      status: 400,
+      code: 'VAL004',
+      field: 'reason',
     });
   }
   expect((await fixture.rollback(1, { reason: 'why' })).status).toBe(409);

@@ -48,8 +48,10 @@ describe('registered version', () => {
       trials: 1,
       // 31 days of 5-minute candles: the last opens five minutes before their end.
       evidence: {
-        ...{ from: '2025-01-01T00:00:00.000Z', to: '2025-02-01T00:00:00.000Z' },
-        ...{ hyperopt_job_id: null, deflated_sharpe_ratio: null },
+        from: '2025-01-01T00:00:00.000Z',
+        to: '2025-02-01T00:00:00.000Z',
+        hyperopt_job_id: null,
+        deflated_sharpe_ratio: null,
       },
     };
     const stored = (await own.items()).find(({ sk }) => sk === 'VERSION#000001');

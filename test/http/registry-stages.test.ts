@@ -123,8 +123,14 @@ describe('promotion over another version', () => {
     expect(first!.archived_at).toBe(second!.promoted_at);
     const history = (await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`)).body.items;
     expect(history[0]).toMatchObject({
-      ...{ action: 'promote', version: '2', from: 'Staging', to: 'Production' },
-      ...{ previous_production: '1', production: '2', archived_versions: ['1'], actor: 'anonymous' },
+      action: 'promote',
+      version: '2',
+      from: 'Staging',
+      to: 'Production',
+      previous_production: '1',
+      production: '2',
+      archived_versions: ['1'],
+      actor: 'anonymous',
     });
   });
 
@@ -161,7 +167,8 @@ describe('aliases and tags', () => {
   const LABELS = { tags: ['desk=fx'], aliases: ['shadow'] };
   const call = {
     actor: { id: 'ann', groups: [], isAdmin: true },
-    ...{ idempotencyKey: null, correlationId: 'c' },
+    idempotencyKey: null,
+    correlationId: 'c',
   };
   const label = ({ deps }: RegistryFixture, store: RegistryStore, labels: Partial<VersionLabels> = LABELS) =>
     labelVersion(

@@ -57,8 +57,16 @@ interface Step {
 
 const step: fc.Arbitrary<Step> = fc.record({
   op: fc.constantFrom(
-    ...(['register', 'stage', 'stage', 'promote', 'promote', 'promote', 'rollback'] as const),
-    ...(['challenge', 'win', 'promoteChallenge'] as const),
+    'register',
+    'stage',
+    'stage',
+    'promote',
+    'promote',
+    'promote',
+    'rollback',
+    'challenge',
+    'win',
+    'promoteChallenge',
   ),
   role: fc.constantFrom('researcher', 'approver', 'approver', 'admin', 'admin'),
   version: fc.integer({ min: 1, max: 5 }),
@@ -128,8 +136,10 @@ async function take(fixture: RegistryFixture, each: Step): Promise<Answer | unde
       return fixture.rollback(version, {}, headers);
     case 'challenge': {
       const body = {
-        ...{ champion_version: 'champion', challenger_version: version },
-        ...{ enable_canary: false, auto_promote: each.auto },
+        champion_version: 'champion',
+        challenger_version: version,
+        enable_canary: false,
+        auto_promote: each.auto,
       };
       return fixture.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body, headers);
     }
@@ -153,7 +163,8 @@ async function win(fixture: RegistryFixture): Promise<Answer | undefined> {
   ] as const) {
     const trades = generated(seed, 100, shift).map((profit_pct, n) => ({
       trade_id: `${variant}-${n}`,
-      ...{ variant, profit_pct },
+      variant,
+      profit_pct,
     }));
     response = await fixture.strategy('POST', `/challenges/${id}/trades`, { trades }, as('researcher'));
   }

@@ -17,7 +17,9 @@ describe('policy waiver', () => {
       for (const body of bodies) {
         const response = await fixture.stage('99', { waive: body }, as(role));
         expect([response.status, response.body.detail.code, response.body.detail.context]).toEqual([
-          ...[403, 'AUTH004', { required: 'admin' }],
+          403,
+          'AUTH004',
+          { required: 'admin' },
         ]);
       }
     }
@@ -58,7 +60,9 @@ describe('policy waiver', () => {
     const { status, body } = await fixture.stage(1, { waive }, as('admin'));
     expect(status).toBe(409);
     expect(statuses(body.detail.context.checks)).toMatchObject({
-      ...{ min_trades: 'waived', min_sharpe: 'waived', max_drawdown: 'failed' },
+      min_trades: 'waived',
+      min_sharpe: 'waived',
+      max_drawdown: 'failed',
     });
     expect(body.detail.message).not.toContain('min_trades');
   });
@@ -70,7 +74,9 @@ describe('policy waiver', () => {
     expect(staged.body).toMatchObject({ new_stage: 'Staging', warnings: [] });
     expect(staged.body.message).toContain('waived min_trades, min_sharpe');
     expect(checkOf(staged.body.validation.checks, 'min_trades')).toMatchObject({
-      ...{ status: 'waived', value: 10, threshold: 30 },
+      status: 'waived',
+      value: 10,
+      threshold: 30,
       message: expect.stringContaining('Waived by root: A pilot with little money'),
     });
     expect((await fixture.promote(1, {}, as('approver'))).status).toBe(409);
@@ -85,11 +91,9 @@ describe('policy waiver', () => {
     ]);
     const [promotion, staging] = await historyOf(fixture);
     expect(promotion).toMatchObject({
-      ...{
-        action: 'promote',
-        actor: 'root',
-        notes: expect.arrayContaining(['waived min_trades, min_sharpe']),
-      },
+      action: 'promote',
+      actor: 'root',
+      notes: expect.arrayContaining(['waived min_trades, min_sharpe']),
       waiver: { checks: ['min_trades', 'min_sharpe'], reason: 'Board of 2 May' },
     });
     expect(staging).toMatchObject({ action: 'stage', reason: 'go', waiver: waive });

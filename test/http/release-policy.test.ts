@@ -40,9 +40,15 @@ async function stagedBefore(policy: Partial<ReleasePolicy>, options: FixtureOpti
 }
 
 const tried = (owner: number, deflated_sharpe_ratio: number | null): TrialRecord => ({
-  ...{ owner, strategy: owner, session: null, sharpe_ratio_daily: 0.1, probabilistic_sharpe_ratio: 0.99 },
-  ...{ expected_max_sharpe_daily: 0, deflated_sharpe_ratio },
-  ...{ strategy_deflated_sharpe_ratio: deflated_sharpe_ratio, session_deflated_sharpe_ratio: null },
+  owner,
+  strategy: owner,
+  session: null,
+  sharpe_ratio_daily: 0.1,
+  probabilistic_sharpe_ratio: 0.99,
+  expected_max_sharpe_daily: 0,
+  deflated_sharpe_ratio,
+  strategy_deflated_sharpe_ratio: deflated_sharpe_ratio,
+  session_deflated_sharpe_ratio: null,
 });
 
 describe('release policy check', () => {
@@ -69,16 +75,31 @@ describe('release policy check', () => {
       0.999,
     ],
     [
-      ...(['Sharpe below 0', { minSharpe: 0 }, 'min_sharpe'] as const),
-      ...([result({ sharpe_ratio: 0 }), result({ sharpe_ratio: -0.69 }), 0, -0.69] as const),
+      'Sharpe below 0',
+      { minSharpe: 0 },
+      'min_sharpe',
+      result({ sharpe_ratio: 0 }),
+      result({ sharpe_ratio: -0.69 }),
+      0,
+      -0.69,
     ],
     [
-      ...(['profit factor', { minProfitFactor: 1.5 }, 'min_profit_factor'] as const),
-      ...([result({ profit_factor: 1.5 }), result({ profit_factor: 1.49 }), 1.5, 1.49] as const),
+      'profit factor',
+      { minProfitFactor: 1.5 },
+      'min_profit_factor',
+      result({ profit_factor: 1.5 }),
+      result({ profit_factor: 1.49 }),
+      1.5,
+      1.49,
     ],
     [
-      ...(['drawdown', { maxDrawdown: 20 }, 'max_drawdown'] as const),
-      ...([result({ max_drawdown_pct: -20 }), result({ max_drawdown_pct: 20.1 }), -20, 20.1] as const),
+      'drawdown',
+      { maxDrawdown: 20 },
+      'max_drawdown',
+      result({ max_drawdown_pct: -20 }),
+      result({ max_drawdown_pct: 20.1 }),
+      -20,
+      20.1,
     ],
   ])(
     'check passes at its threshold and fails beyond: %s',
@@ -112,7 +133,9 @@ describe('release policy check', () => {
       value: 180,
     });
     expect(await check(END + 180 * DAY + 1, 'max_evidence_age_days')).toMatchObject({
-      ...{ status: 'failed', value: 180.01, threshold: 180 },
+      status: 'failed',
+      value: 180.01,
+      threshold: 180,
     });
     const old = await check(END + 537 * DAY, 'max_evidence_age_days');
     expect(old).toMatchObject({ status: 'failed', value: 537 });
@@ -188,7 +211,10 @@ describe('release policy check', () => {
       await fixture.register({ backtest_run_id: `bt-${id}` });
     // A repeated run of a version does not renew its evidence.
     const registered = {
-      ...{ model_name: MODEL, version: '2', container_image_uri: 'i', image_digest: null },
+      model_name: MODEL,
+      version: '2',
+      container_image_uri: 'i',
+      image_digest: null,
       strategy_digest: 's',
     };
     await completedBacktest(fixture, 'bt-again', { job: { registered } });
@@ -204,7 +230,8 @@ describe('release policy check', () => {
     expect(await check(4)).toMatchObject({ status: 'passed', value: null });
     expect(await check(5)).toMatchObject({ status: 'failed', value: 0.6 });
     expect(await versionOf(fixture, '5')).toMatchObject({
-      ...{ trials: 50, evidence: { hyperopt_job_id: 'ho-poor', deflated_sharpe_ratio: 0.6 } },
+      trials: 50,
+      evidence: { hyperopt_job_id: 'ho-poor', deflated_sharpe_ratio: 0.6 },
     });
   });
 
@@ -222,7 +249,8 @@ describe('release policy check', () => {
       );
     expect(await check(1)).toMatchObject({ status: 'passed', value: null });
     expect(await check(2)).toMatchObject({
-      ...{ status: 'failed', value: 0.4 },
+      status: 'failed',
+      value: 0.4,
       message: 'Deflated Sharpe ratio 0.4 of 40 trials; at least 0.95 is required',
     });
     expect(await check(3)).toMatchObject({ status: 'passed', value: 0.97 });
@@ -259,12 +287,10 @@ describe('release policy', () => {
     const { status, body } = await fixture.register();
     expect([status, body.validation.status]).toEqual([201, 'failed']);
     expect(statuses(body.validation.checks)).toEqual({
-      ...{
-        thresholds: 'passed',
-        look_ahead: 'warning',
-        min_trades: 'failed',
-        max_evidence_age_days: 'passed',
-      },
+      thresholds: 'passed',
+      look_ahead: 'warning',
+      min_trades: 'failed',
+      max_evidence_age_days: 'passed',
     });
     expect(body.message).toContain('fails the release policy');
     expect(body.warnings).toEqual(['release policy: min_trades: 10 trades; at least 30 are required']);
@@ -279,8 +305,11 @@ describe('release policy', () => {
     const { status, body } = await fixture.stage(1);
     expect([status, body.detail.code, body.detail.field]).toEqual([409, 'RES005', 'version']);
     expect(statuses(body.detail.context.checks)).toMatchObject({
-      ...{ backtest: 'passed', configuration: 'passed' },
-      ...{ min_trades: 'failed', max_evidence_age_days: 'passed', look_ahead: 'skipped' },
+      backtest: 'passed',
+      configuration: 'passed',
+      min_trades: 'failed',
+      max_evidence_age_days: 'passed',
+      look_ahead: 'skipped',
     });
     expect(body.detail.message).toContain('min_trades: 10 trades; at least 30 are required');
     expect(await fixture.items()).toEqual(before);
@@ -289,7 +318,9 @@ describe('release policy', () => {
     const rejected = await later.promote(1, {}, as('approver'));
     expect([rejected.status, rejected.body.detail.code]).toEqual([409, 'RES005']);
     expect(statuses(rejected.body.detail.context.checks)).toMatchObject({
-      ...{ backtest: 'passed', min_trades: 'failed', max_evidence_age_days: 'passed' },
+      backtest: 'passed',
+      min_trades: 'failed',
+      max_evidence_age_days: 'passed',
     });
     expect(rejected.body.detail.message).toContain('Version 1 misses the release policy. min_trades');
     expect(await later.items()).toEqual(staged);
@@ -345,7 +376,8 @@ describe('release policy', () => {
     const fixture = await fixtureOf({});
     const { body } = await fixture.register({ skip_validation: false });
     expect(checkOf(body.validation.checks, 'release_policy')).toMatchObject({
-      ...{ status: 'skipped', message: 'No release policy is set on this platform' },
+      status: 'skipped',
+      message: 'No release policy is set on this platform',
     });
     expect(body.warnings).toEqual([expect.stringMatching(/^thresholds: none given and no release policy/)]);
     expect((await fixture.register({ thresholds: { min_sharpe: 1 } })).body.warnings).toEqual([]);

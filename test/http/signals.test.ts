@@ -45,7 +45,9 @@ const backtestOf = (owner: string, signals: string) =>
     {
       config: {
         ...pendingJob('bt-0').config,
-        ...{ strategy: 'signals', signals, signals_digest: REQUEST.sha256 },
+        strategy: 'signals',
+        signals,
+        signals_digest: REQUEST.sha256,
       },
     },
     'completed',

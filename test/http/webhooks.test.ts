@@ -75,11 +75,13 @@ describe('createWebhook', () => {
     expect((await fixture.call('POST', '', { url })).body.detail.code).toBe('AUTH004');
     fixture.as({ roles: ['approver'] });
     expect((await fixture.call('POST', '', { url, all: true })).body.detail).toMatchObject({
-      ...{ code: 'AUTH004', field: 'all' },
+      code: 'AUTH004',
+      field: 'all',
     });
     for (let count = 0; count < 20; count++) await fixture.create();
     expect(await fixture.call('POST', '', { url })).toMatchObject({
-      ...{ status: 409, body: { detail: { code: 'RES005', context: { count: 20 } } } },
+      status: 409,
+      body: { detail: { code: 'RES005', context: { count: 20 } } },
     });
     fixture.as({ id: 'bob' });
     await fixture.create();
@@ -363,7 +365,8 @@ describe('replay', () => {
     await fixture.publish(backtestEvent('bt-1', 2));
     await fixture.lane(webhook_id);
     const { body } = await fixture.call('POST', `/${webhook_id}/replay`, {
-      ...{ since: before, until: '2026-05-01T12:05:00Z' },
+      since: before,
+      until: '2026-05-01T12:05:00Z',
     });
     expect(body).toEqual({ replayed: 2, next_since: null });
     await fixture.lane(webhook_id);
@@ -397,7 +400,9 @@ describe('testWebhook', () => {
     expect([status, body]).toMatchObject([202, { type: 'webhook.test', status: 'pending' }]);
     await fixture.lane(webhook_id);
     expect(JSON.parse(fixture.sent[0]!.body)).toMatchObject({
-      ...{ type: 'webhook.test', subject: `webhooks/${webhook_id}`, data: { webhook_id } },
+      type: 'webhook.test',
+      subject: `webhooks/${webhook_id}`,
+      data: { webhook_id },
     });
     await fixture.call('DELETE', `/${webhook_id}`);
     expect(await fixture.lane(webhook_id)).toEqual({});

@@ -91,7 +91,11 @@ let latest = FIRST;
 function run(changes: Partial<CanaryDeps> = {}) {
   const time = latest++ * CANARY_INTERVAL_MS;
   return runCanary({
-    ...{ baseUrl: BACKEND_URL, token: TOKEN, fetch: network, digest: sha256, sleep: async () => undefined },
+    baseUrl: BACKEND_URL,
+    token: TOKEN,
+    fetch: network,
+    digest: sha256,
+    sleep: async () => undefined,
     clock: { now: () => time },
     timeoutSignal: () => new AbortController().signal,
     ...changes,
@@ -155,7 +159,8 @@ it('canary starts a backtest in its own slot while a user has taken all others, 
   expect(Items).toHaveLength(1);
   const { deps } = await queueScene(engine, 1);
   expect(await measureQueue({ ...deps, jobs, queue })).toMatchObject({
-    ...{ waiting: { backtest: 1 }, running: { backtest: 1 } },
+    waiting: { backtest: 1 },
+    running: { backtest: 1 },
   });
   await complete(jobId);
   expect(await queue.slots('canary')).toEqual([]);

@@ -56,7 +56,8 @@ it('function streams the unfinished jobs, and ends without an error when the cli
   expect(output.sent.statusCode).toBe(200);
   expect(output.header('content-type')).toBe('text/event-stream');
   expect(parseEvents(output.text)[0]).toMatchObject({
-    ...{ event: 'job', id: expect.stringMatching(/^\d{13},bt-1$/) },
+    event: 'job',
+    id: expect.stringMatching(/^\d{13},bt-1$/),
     data: { kind: 'backtest', id: 'bt-1', status: 'pending', progress: 0 },
   });
   output.destroy(new Error('gone'));

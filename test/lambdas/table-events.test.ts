@@ -77,7 +77,9 @@ it('function puts the events of a batch on the bus, ten per request, and adds th
   });
   const [entry] = requests[0]!.entries;
   expect(entry).toMatchObject({
-    ...{ EventBusName: 'touchstone-events', Source: 'touchstone', DetailType: 'backtest.started' },
+    EventBusName: 'touchstone-events',
+    Source: 'touchstone',
+    DetailType: 'backtest.started',
   });
   expect(JSON.parse(entry.Detail)).toMatchObject({ type: 'backtest.started', subject: 'backtests/bt-0' });
   expect(await logged()).toEqual(ids.map((id) => `backtests/${id}`));

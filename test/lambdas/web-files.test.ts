@@ -102,8 +102,11 @@ describe('files', () => {
         // The signed address allows no content type.
         type: undefined,
         body: {
-          ...{ StackId: 'stack', RequestId: 'request', LogicalResourceId: 'WebUpload' },
-          ...{ Status: 'SUCCESS', PhysicalResourceId: 'files/5' },
+          StackId: 'stack',
+          RequestId: 'request',
+          LogicalResourceId: 'WebUpload',
+          Status: 'SUCCESS',
+          PhysicalResourceId: 'files/5',
         },
       },
     ]);

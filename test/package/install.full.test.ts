@@ -246,8 +246,16 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
 
   test('hyperopt and an exchange that is not simulated have their programs', () => {
     const searched = touchstone([
-      ...['hyperopt', 'start', 'my_pullback', '--models', 'none', '--timeframe', '1h'],
-      ...['--trials', '2', '--watch'],
+      'hyperopt',
+      'start',
+      'my_pullback',
+      '--models',
+      'none',
+      '--timeframe',
+      '1h',
+      '--trials',
+      '2',
+      '--watch',
     ]);
     expect(searched.status, searched.output).toBe(0);
     const exchange = `import { ccxtFile } from 'touchstone-exchange'; console.log(new (await import(ccxtFile('okx'))).default().id)`;

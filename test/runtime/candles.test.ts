@@ -31,10 +31,20 @@ describe('stored candles', () => {
     await store(BTC, '1h', hours('2024-01-31T20:00', '2024-02-01T04:00'), HOUR);
     // 2024-02-01T02:00Z is hour 474,098 since the epoch.
     expect(await candles('timeframe=1h&limit=2')).toEqual({
-      ...{ exchange: 'test', symbol: BTC, timeframe: '1h', source_timeframe: '1h', count: 2 },
+      exchange: 'test',
+      symbol: BTC,
+      timeframe: '1h',
+      source_timeframe: '1h',
+      count: 2,
       times: [1_706_752_800, 1_706_756_400],
-      ...{ open: [1098, 1099], high: [1100, 1101], low: [1096, 1097], close: [1099, 1100], volume: [5, 5] },
-      ...{ next_from: null, next_to: '2024-02-01T02:00:00.000Z', incomplete_from: null },
+      open: [1098, 1099],
+      high: [1100, 1101],
+      low: [1096, 1097],
+      close: [1099, 1100],
+      volume: [5, 5],
+      next_from: null,
+      next_to: '2024-02-01T02:00:00.000Z',
+      incomplete_from: null,
     });
   });
 

@@ -79,8 +79,15 @@ afterAll(() => engine?.stop());
 
 const AT = '2026-05-01T00:00:00.000Z';
 const STORED_MODEL = {
-  ...{ schema_version: 2, production_version: null, latest_version: 1, active_challenge_id: null },
-  ...{ revision: 0, events: 1, last_event_id: 'e', created_at: AT, updated_at: AT },
+  schema_version: 2,
+  production_version: null,
+  latest_version: 1,
+  active_challenge_id: null,
+  revision: 0,
+  events: 1,
+  last_event_id: 'e',
+  created_at: AT,
+  updated_at: AT,
 };
 
 /** Handlers of any name that throw HTTP429, to show that they were reached. */

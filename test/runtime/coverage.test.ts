@@ -21,7 +21,11 @@ async function coverage(query = '', target = fixture.service) {
 
 const months = async () => (await coverage()).items[0]!.months;
 const month = (name: string, candles: number, expected: number, gap_count = 0, corrupt = false) => ({
-  ...{ month: name, candles, expected, gap_count, corrupt },
+  month: name,
+  candles,
+  expected,
+  gap_count,
+  corrupt,
 });
 const of = (symbol: string) => `symbol=${encodeURIComponent(symbol)}`;
 
@@ -44,9 +48,14 @@ describe('months of a series', () => {
       exchange: 'test',
       items: [
         {
-          ...{ symbol: BTC, timeframe: '1h', complete_from: null, updated_at: '2024-06-01T00:00:00.000Z' },
-          ...{ first: '2024-02-02T00:00:00.000Z', last: '2024-05-31T11:00:00.000Z' },
-          ...{ count: 670 + 720 + 731, gap_count: 2 },
+          symbol: BTC,
+          timeframe: '1h',
+          complete_from: null,
+          updated_at: '2024-06-01T00:00:00.000Z',
+          first: '2024-02-02T00:00:00.000Z',
+          last: '2024-05-31T11:00:00.000Z',
+          count: 670 + 720 + 731,
+          gap_count: 2,
           months: [
             month('2024-02', 670, 696, 1),
             month('2024-03', 720, 744, 1),

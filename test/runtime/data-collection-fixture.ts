@@ -53,7 +53,9 @@ export function dataCollectionFixture() {
         digest: sha256,
       },
       {
-        ...{ log, audit: memoryAudit().audit, checkResponses: true },
+        log,
+        audit: memoryAudit().audit,
+        checkResponses: true,
         authenticate: withoutIdentityProvider({ enforced: false }),
         ...deps,
       },

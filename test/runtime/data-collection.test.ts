@@ -104,8 +104,14 @@ describe('stored market data', () => {
 
   it('instruments are in the order of the symbols', async () => {
     const record = {
-      ...{ amount_step: 0.001, min_amount: null, max_amount: 1000, min_cost: 100, max_cost: null },
-      ...{ contract_size: 1, price_tick: 0.1, collected_at: '2024-06-01T00:00:00.000Z' },
+      amount_step: 0.001,
+      min_amount: null,
+      max_amount: 1000,
+      min_cost: 100,
+      max_cost: null,
+      contract_size: 1,
+      price_tick: 0.1,
+      collected_at: '2024-06-01T00:00:00.000Z',
     };
     await fixture.market.instruments.record('test', ETH, { ...record, min_amount: 0.01 });
     await fixture.market.instruments.record('test', BTC, record);

@@ -58,7 +58,11 @@ describe('data proxy requests', () => {
   it('check-freshness forwards optional parameters except nulls', async () => {
     fixture.service.behaviours = [ok(FRESH)];
     const extras = {
-      ...{ exchange: 'sim', trading_mode: 'spot', stale_threshold_hours: 48, start: '2024-01-01', end: null },
+      exchange: 'sim',
+      trading_mode: 'spot',
+      stale_threshold_hours: 48,
+      start: '2024-01-01',
+      end: null,
     };
     await call(rig(fixture.service), {
       operation: 'check-freshness',

@@ -34,7 +34,10 @@ describe('readEnv', () => {
     });
     expect(readEnv(BackendEnv, BACKEND)).toMatchObject({
       ...BACKEND,
-      ...{ MAX_RUNNING_BACKTESTS: 5, MAX_RUNNING_FAST: 5, MAX_RUNNING_HYPEROPTS: 5, FAST_LANE_SECONDS: 20 },
+      MAX_RUNNING_BACKTESTS: 5,
+      MAX_RUNNING_FAST: 5,
+      MAX_RUNNING_HYPEROPTS: 5,
+      FAST_LANE_SECONDS: 20,
       BACKEND_IDP_REGION: 'us-east-1',
       DEFAULT_EXCHANGE: 'binanceusdm',
     });

@@ -35,8 +35,12 @@ beforeAll(async () => {
   await record(stores);
   countBatches(stores.dynamo);
   const options = {
-    ...{ port: 0, exchange: 'sim', checkResponses: true },
-    ...{ authenticate, audit: memoryAudit().audit, log: memoryLog().log },
+    port: 0,
+    exchange: 'sim',
+    checkResponses: true,
+    authenticate,
+    audit: memoryAudit().audit,
+    log: memoryLog().log,
   };
   data = await startDataCollection(options, stores);
   backend = await startBackend(options, {

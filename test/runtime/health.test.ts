@@ -56,8 +56,12 @@ describe('health of the backend', () => {
     const { info } = platform;
     const backend = await startBackend(
       {
-        ...{ port: 0, exchange: 'sim', checkResponses: true },
-        ...{ authenticate, audit: memoryAudit().audit, log: memoryLog().log },
+        port: 0,
+        exchange: 'sim',
+        checkResponses: true,
+        authenticate,
+        audit: memoryAudit().audit,
+        log: memoryLog().log,
       },
       {
         stores: openStores(info.storage),

@@ -19,7 +19,10 @@ type Env = {
 async function hosting(fetch: (request: Request, env: Env) => Response | Promise<Response>) {
   const app = { fetch } as unknown as App;
   return serve(backendApp().app, {
-    ...{ port: 0, hostname: '127.0.0.1', log, loopbackOnly: true },
+    port: 0,
+    hostname: '127.0.0.1',
+    log,
+    loopbackOnly: true,
     prefixes: new Map([[prefix, app]]),
   });
 }
@@ -126,7 +129,9 @@ it('stop of the server reaches an application under a prefix and waits for its r
 it('body of 5 MB under a prefix returns 413', async () => {
   const { app } = backendApp();
   const server = await serve(app, {
-    ...{ port: 0, hostname: '127.0.0.1', log },
+    port: 0,
+    hostname: '127.0.0.1',
+    log,
     prefixes: new Map([[SERVICE_PREFIXES.backend, app]]),
   });
   const body = new Blob(['x'.repeat(5_000_000)]).stream();

@@ -66,7 +66,9 @@ export async function serverHost(
   server: RunningServer;
 }> {
   const server = await serve(backendApp(changes, deps).app, {
-    ...{ port: 0, hostname: '127.0.0.1', log: memoryLog().log },
+    port: 0,
+    hostname: '127.0.0.1',
+    log: memoryLog().log,
     ...options,
   });
   return {

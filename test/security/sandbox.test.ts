@@ -32,7 +32,8 @@ const TARGETS = {
   secret: join(root, 'secret.json'),
   database: join(root, 'database.sqlite'),
   outside: join(root, 'planted'),
-  ...{ folder, own },
+  folder,
+  own,
 };
 
 /** Output of Node running a file with these arguments and an empty environment. */

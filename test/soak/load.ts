@@ -49,9 +49,15 @@ export async function backtest({ client, jobs, urls, random }: Stage): Promise<v
 /** Starts a hyperopt job of few trials on two workers. */
 export async function hyperopt({ client, jobs, urls, random }: Stage): Promise<void> {
   const { status, body } = await client.call('POST', `${urls.strategy}/api/v1/hyperopt`, {
-    ...{ strategy: 'ml_classifier', timeframe: '1h', pairs: ['BTC/USDT:USDT'] },
-    ...{ n_trials: 4, workers: 2, seed: integer(random, 1000) },
-    ...{ train_period_days: 10, backtest_period_days: 5, n_estimators_range: [5, 20] },
+    strategy: 'ml_classifier',
+    timeframe: '1h',
+    pairs: ['BTC/USDT:USDT'],
+    n_trials: 4,
+    workers: 2,
+    seed: integer(random, 1000),
+    train_period_days: 10,
+    backtest_period_days: 5,
+    n_estimators_range: [5, 20],
     date_range: { start: '2024-03-01T00:00:00Z', end: '2024-03-21T00:00:00Z' },
   });
   if (status !== 200) throw new Error(`A hyperopt job was rejected: ${JSON.stringify(body)}`);
@@ -143,7 +149,10 @@ export async function prepare(
     await done(`${urls.backend}${strategies}/promote`, { version: '1' });
   }
   const { challenge_id } = await done(`${urls.strategy}/api/v1/models/${CHALLENGE_MODEL}/challenges`, {
-    ...{ champion_version: '1', challenger_version: '2', enable_canary: false, min_trades: 100_000 },
+    champion_version: '1',
+    challenger_version: '2',
+    enable_canary: false,
+    min_trades: 100_000,
   });
   return `${urls.strategy}/api/v1/challenges/${challenge_id}`;
 }

@@ -36,7 +36,10 @@ export async function startSoakedPlatform(): Promise<SoakedPlatform> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-soak-'));
   const [backend, strategy, data] = await freePorts(3);
   const environment = {
-    ...{ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), TOUCHSTONE_HOME: home },
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    TMPDIR: tmpdir(),
+    TOUCHSTONE_HOME: home,
     BACKEND_PORT: String(backend),
     STRATEGY_PORT: String(strategy),
     DATA_COLLECTION_PORT: String(data),

@@ -57,7 +57,11 @@ export async function soakPlatform(options: SoakOptions): Promise<SoakResult> {
     const challenge = await load.prepare(client, platform.urls, random);
     const breaches: string[] = [];
     const stage: load.Stage = {
-      ...{ client, jobs, random, breaches, urls: platform.urls },
+      client,
+      jobs,
+      random,
+      breaches,
+      urls: platform.urls,
       trades: new Trades(client, challenge),
     };
     const kills = await killUnderLoad(platform, stage, options);

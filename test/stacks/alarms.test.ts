@@ -34,8 +34,13 @@ test('data collection alarm reads a metric that ECS sends without Container Insi
   const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith('-data-collection-down'))!;
   // A missing sample means that no task runs.
   expect(alarm).toMatchObject({
-    ...{ Namespace: 'AWS/ECS', MetricName: 'CPUUtilization', Statistic: 'SampleCount', Threshold: 1 },
-    ...{ ComparisonOperator: 'LessThanThreshold', EvaluationPeriods: 2, TreatMissingData: 'breaching' },
+    Namespace: 'AWS/ECS',
+    MetricName: 'CPUUtilization',
+    Statistic: 'SampleCount',
+    Threshold: 1,
+    ComparisonOperator: 'LessThanThreshold',
+    EvaluationPeriods: 2,
+    TreatMissingData: 'breaching',
   });
 });
 
@@ -108,7 +113,9 @@ test('budget notifies the topic at 80 % and when the forecast exceeds it', () =>
   const [[, { Properties }], ...others] = ofType(prod, 'AWS::Budgets::Budget') as [[string, Resource]];
   expect(others).toEqual([]);
   expect(Properties.Budget).toEqual({
-    ...{ BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 500, Unit: 'USD' } },
+    BudgetType: 'COST',
+    TimeUnit: 'MONTHLY',
+    BudgetLimit: { Amount: 500, Unit: 'USD' },
   });
   const [topic] = alarms[0]!.AlarmActions;
   expect(
@@ -180,11 +187,19 @@ describe('canary', () => {
   test('failure fires at the first failed run, and a canary that stopped for the lack of data', () => {
     const metric = { Namespace: 'Touchstone', MetricName: 'CanarySuccess', Threshold: 1 };
     expect(named('canary-failing')).toMatchObject({
-      ...{ ...metric, ComparisonOperator: 'LessThanThreshold', Statistic: 'Minimum', Period: 300 },
-      ...{ DatapointsToAlarm: 1, EvaluationPeriods: 2, TreatMissingData: 'notBreaching' },
+      ...metric,
+      ComparisonOperator: 'LessThanThreshold',
+      Statistic: 'Minimum',
+      Period: 300,
+      DatapointsToAlarm: 1,
+      EvaluationPeriods: 2,
+      TreatMissingData: 'notBreaching',
     });
     expect(named('canary-stopped')).toMatchObject({
-      ...{ ...metric, ComparisonOperator: 'LessThanThreshold', Statistic: 'SampleCount', Period: 900 },
+      ...metric,
+      ComparisonOperator: 'LessThanThreshold',
+      Statistic: 'SampleCount',
+      Period: 900,
       TreatMissingData: 'breaching',
     });
   });
@@ -212,7 +227,9 @@ describe('sparse traffic that fails entirely fires', () => {
     const alarm = named(name);
     const [{ Period } = alarm] = (alarm.Metrics ?? []).flatMap(({ MetricStat }: any) => MetricStat ?? []);
     expect({ ...alarm, Period }).toMatchObject({
-      ...{ DatapointsToAlarm: 3, EvaluationPeriods: 12, Period: 300 },
+      DatapointsToAlarm: 3,
+      EvaluationPeriods: 12,
+      Period: 300,
       TreatMissingData: 'notBreaching',
     });
   });
@@ -294,8 +311,12 @@ test.each([
   const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
   // Metrics as in test/lambdas/reconcile.test.ts.
   expect(alarm).toMatchObject({
-    ...{ Namespace: 'Touchstone', MetricName: metric, Statistic: 'Sum', Threshold: 1 },
-    ...{ ComparisonOperator: 'GreaterThanOrEqualToThreshold', EvaluationPeriods: periods },
+    Namespace: 'Touchstone',
+    MetricName: metric,
+    Statistic: 'Sum',
+    Threshold: 1,
+    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+    EvaluationPeriods: periods,
     Dimensions: [
       { Name: 'service', Value: service },
       { Name: 'stage', Value: 'production' },

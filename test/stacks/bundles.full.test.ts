@@ -125,8 +125,10 @@ test('bundled worker runs the trials of a hyperopt job', async () => {
       config: { ...job.config, backtest_period_days: 30, n_estimators_range: [2, 4] },
       base: {
         ...base,
-        ...{ strategy: 'example_pullback', params: OF_A_FILE },
-        ...{ timeframe: '4h', date_range: job.config.date_range! },
+        strategy: 'example_pullback',
+        params: OF_A_FILE,
+        timeframe: '4h',
+        date_range: job.config.date_range!,
       },
       execution_input: { ...execution_input, timeframe: '4h' },
     });

@@ -176,8 +176,13 @@ test.each([
 
 /** Packages that the start of a service may load: every request needs them. */
 const AT_START = [
-  ...['@aws-lambda-powertools/commons', '@aws-lambda-powertools/logger', '@aws-lambda-powertools/metrics'],
-  ...['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', '@middy/core', 'hono'],
+  '@aws-lambda-powertools/commons',
+  '@aws-lambda-powertools/logger',
+  '@aws-lambda-powertools/metrics',
+  '@aws-sdk/client-dynamodb',
+  '@aws-sdk/lib-dynamodb',
+  '@middy/core',
+  'hono',
 ];
 
 describe.each(['backend', 'strategy'])('start of the %s function', (name) => {

@@ -182,7 +182,10 @@ describe('environments', () => {
   });
 
   const OWN_POLICY = {
-    ...{ minSharpe: -0.5, minProfitFactor: 1.2, maxDrawdown: 25, minDeflatedSharpe: 0.95 },
+    minSharpe: -0.5,
+    minProfitFactor: 1.2,
+    maxDrawdown: 25,
+    minDeflatedSharpe: 0.95,
     lookAheadCertificate: false,
   };
   const url = 'https://data.example.org';

@@ -150,7 +150,8 @@ describe('data for years', () => {
   test('exports expire after a day with their previous versions', () => {
     expect(rulesOf(prod, 'Results')).toContainEqual(
       expect.objectContaining({
-        ...{ Prefix: 'exports/', ExpirationInDays: 1 },
+        Prefix: 'exports/',
+        ExpirationInDays: 1,
         NoncurrentVersionExpiration: { NoncurrentDays: 1 },
       }),
     );

@@ -16,7 +16,11 @@ describe('functions of the fast lane', () => {
     ['Collect', 'fast-lane.collect', 300, 1024],
   ])('%s has the handler %s, a limit of %i s and %i MB', (name, Handler, Timeout, MemorySize) => {
     expect(functionOf(dev, name)).toMatchObject({
-      ...{ Handler, Timeout, MemorySize, Runtime: 'nodejs24.x', Architectures: ['arm64'] },
+      Handler,
+      Timeout,
+      MemorySize,
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
     });
   });
 

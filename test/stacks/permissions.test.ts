@@ -212,13 +212,11 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     );
     expect(new Set(readers.map(({ id }) => shortRole(id)))).toEqual(
       new Set([
-        ...[
-          'BackendRole',
-          'DispatcherServiceRole',
-          'JobEventsRole',
-          'ReconcileServiceRole',
-          'StrategyServiceRole',
-        ],
+        'BackendRole',
+        'DispatcherServiceRole',
+        'JobEventsRole',
+        'ReconcileServiceRole',
+        'StrategyServiceRole',
         'TableEventsServiceRole',
         'WebhooksServiceRole',
       ]),

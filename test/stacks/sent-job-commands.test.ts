@@ -94,7 +94,10 @@ test('function of job events may send every read of a stream', async () => {
   expect(denied).toEqual([]);
   const indexes = sent.flatMap(({ resource }) => /index\/([\w-]+)$/.exec(resource)?.[1] ?? []);
   expect([...new Set(indexes)].sort()).toEqual([
-    ...['by-list', 'by-list-status', 'by-principal', 'by-principal-status'],
+    'by-list',
+    'by-list-status',
+    'by-principal',
+    'by-principal-status',
   ]);
   // It reads jobs of its callers only, and changes none.
   const role = /^JobEventsRole/;
@@ -118,7 +121,10 @@ test('backend may send every read of the overview', async () => {
 });
 
 const CONFIG = {
-  ...{ strategy: 'ema_crossover', exchange: 'sim', pairs: ['BTC/USDT:USDT'], timeframe: '1h' },
+  strategy: 'ema_crossover',
+  exchange: 'sim',
+  pairs: ['BTC/USDT:USDT'],
+  timeframe: '1h',
   date_range: { start: '2024-01-01', end: '2024-02-01' },
 };
 const actions = () => new Set(sent.map(({ action }) => action.replace('dynamodb:', '')));
@@ -149,7 +155,10 @@ test('strategy service may put a hyperopt job into its experiment', async () => 
   const denied = await deniedTo(/^StrategyServiceRole/, async () => {
     const started = await ann.strategy('POST', '/api/v1/hyperopt', {
       ...CONFIG,
-      ...{ experiment_name: 'averages', spaces: ['params'], n_trials: 10, models: 'none' },
+      experiment_name: 'averages',
+      spaces: ['params'],
+      n_trials: 10,
+      models: 'none',
     });
     expect(started.status, JSON.stringify(started.body)).toBe(200);
   });

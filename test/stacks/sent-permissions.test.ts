@@ -141,8 +141,11 @@ describe('reconcile function', () => {
     await fixture.register();
     await fixture.stage('3');
     const { body } = await fixture.create({
-      ...{ champion_version: '2', challenger_version: '3' },
-      ...{ enable_canary: false, auto_promote: true, max_duration_hours: 1 },
+      champion_version: '2',
+      challenger_version: '3',
+      enable_canary: false,
+      auto_promote: true,
+      max_duration_hours: 1,
     });
     expect(body.status, JSON.stringify(body)).toBe('active');
     const requests = await recorded(async () => {
@@ -150,11 +153,15 @@ describe('reconcile function', () => {
       expect(await tick()).toMatchObject({ changed: [body.challenge_id] });
     });
     expect(requests).toContainEqual({
-      ...{ action: 'Query', index: 'active-challenges', keys: ['unfinished'] },
+      action: 'Query',
+      index: 'active-challenges',
+      keys: ['unfinished'],
     });
     expect(deniedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
     const others = ['IDEM#ada', 'AUDIT#2026-06', 'SHARE#x'].map((pk) => ({
-      ...{ action: 'PutItem', index: undefined, keys: [pk] },
+      action: 'PutItem',
+      index: undefined,
+      keys: [pk],
     }));
     expect(deniedTo(/^ReconcileServiceRole/, others)).toEqual(others);
   });

@@ -15,7 +15,9 @@ test('a function reads the stream of every table and queues the records that it 
   ]);
   for (const [, { Properties }] of streams) {
     expect(Properties).toMatchObject({
-      ...{ StartingPosition: 'TRIM_HORIZON', BisectBatchOnFunctionError: true, MaximumRetryAttempts: 20 },
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 20,
       DestinationConfig: {
         OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringContaining('LostRecords'), 'Arn'] } },
       },

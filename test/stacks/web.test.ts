@@ -51,7 +51,9 @@ describe('viewer functions', () => {
   const call = (name: string, request: object, more: object = {}) => {
     const headers = {};
     const event = {
-      ...{ version: '1.0', context: { requestId: 'EXAMPLE4N5OYH==' }, viewer: { ip: '198.51.100.11' } },
+      version: '1.0',
+      context: { requestId: 'EXAMPLE4N5OYH==' },
+      viewer: { ip: '198.51.100.11' },
       request: { method: 'GET', querystring: {}, headers, cookies: {}, ...request },
       ...more,
     };
@@ -134,24 +136,25 @@ describe('viewer functions', () => {
 
   /** Nodes of the syntax that CloudFront's JavaScript runtime 2.0 documents. */
   const SYNTAX = new Set([
-    ...[
-      'Program',
-      'FunctionDeclaration',
-      'BlockStatement',
-      'VariableDeclaration',
-      'VariableDeclarator',
-      'Identifier',
-    ],
-    ...['ReturnStatement', 'IfStatement', 'ExpressionStatement', 'AssignmentExpression', 'CallExpression'],
-    ...[
-      'MemberExpression',
-      'BinaryExpression',
-      'LogicalExpression',
-      'ObjectExpression',
-      'Property',
-      'Literal',
-    ],
-    ...['ArrayExpression', 'EmptyStatement'],
+    'Program',
+    'FunctionDeclaration',
+    'BlockStatement',
+    'VariableDeclaration',
+    'VariableDeclarator',
+    'Identifier',
+    'ReturnStatement',
+    'IfStatement',
+    'ExpressionStatement',
+    'AssignmentExpression',
+    'CallExpression',
+    'MemberExpression',
+    'BinaryExpression',
+    'LogicalExpression',
+    'ObjectExpression',
+    'Property',
+    'Literal',
+    'ArrayExpression',
+    'EmptyStatement',
   ]);
 
   test.each(['ServeFiles', 'CallService'])('%s is below 10 KB and has only syntax of the runtime', (name) => {
@@ -341,7 +344,7 @@ describe('distribution', () => {
   test('canary loads the dashboard at its domain once that has records, else at the name of CloudFront', () => {
     const { alarms, canary, trafficShift } = stageConfig('prod');
     const canaryOf = (domain: object) => {
-      const stage = synthesize('dev', { ...{ env, alarms, canary, trafficShift }, web: web({ domain }) });
+      const stage = synthesize('dev', { env, alarms, canary, trafficShift, web: web({ domain }) });
       const [[, { Properties, DependsOn = [] }]] = ofType(stage, 'AWS::Lambda::Function').filter(([id]) =>
         id.startsWith('CanaryServiceFunction'),
       ) as [[string, Resource]];
@@ -438,7 +441,9 @@ describe('sign-in', () => {
     });
     const [self, ...addresses] = connectOf(stage)!.split(' ');
     expect([self, ...addresses.slice(0, 2)]).toEqual([
-      ...["'self'", `${pages}/oauth2/token`, `${pages}/oauth2/revoke`],
+      "'self'",
+      `${pages}/oauth2/token`,
+      `${pages}/oauth2/revoke`,
     ]);
     // The folder of signals in the bucket of results.
     expect(addresses.slice(2)).toEqual([

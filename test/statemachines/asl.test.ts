@@ -484,10 +484,14 @@ describe('failed backtest', () => {
     const onceMore = ['RunBacktestOnDemand', 'ClassifyFailure', 'ChooseRetry', 'Backoff', 'CountRetry'];
     expect(asl.path.slice(6)).toEqual([
       'RunBacktest',
-      ...['ClassifyFailure', 'ChooseRetry', 'RetryOnDemand'],
+      'ClassifyFailure',
+      'ChooseRetry',
+      'RetryOnDemand',
       ...onceMore,
       ...onceMore,
-      ...['RunBacktestOnDemand', 'ClassifyFailure', 'ChooseRetry'],
+      'RunBacktestOnDemand',
+      'ClassifyFailure',
+      'ChooseRetry',
       'TaskFailed',
       'MarkFailed',
       'Done',

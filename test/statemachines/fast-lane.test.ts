@@ -31,7 +31,12 @@ describe('backtest in the fast lane', () => {
     const { path, calls, failure } = await run({}, { RunBacktestFast: ok });
     expect(failure).toBeUndefined();
     expect(path).toEqual([
-      ...['ChooseCollection', 'CheckFreshness', 'IsFresh', 'ChooseImage', 'RunBacktestFast', 'Done'],
+      'ChooseCollection',
+      'CheckFreshness',
+      'IsFresh',
+      'ChooseImage',
+      'RunBacktestFast',
+      'Done',
     ]);
     expect(calls.at(-1)!.parameters).toEqual({ FunctionName: 'BacktestFunction', Payload: IDS });
   });
@@ -49,7 +54,12 @@ describe('backtest in the fast lane', () => {
     );
     expect(failure).toBeUndefined();
     expect(path.slice(path.indexOf('RunBacktestFast'))).toEqual([
-      ...['RunBacktestFast', 'UsePlatformImage', 'ChooseCapacity', 'RunBacktest', 'ChooseRecording', 'Done'],
+      'RunBacktestFast',
+      'UsePlatformImage',
+      'ChooseCapacity',
+      'RunBacktest',
+      'ChooseRecording',
+      'Done',
     ]);
     expect(calls.filter(({ state }) => state === 'RunBacktestFast')).toHaveLength(attempts);
   });
@@ -87,7 +97,12 @@ describe('backtest in the fast lane', () => {
     async (input) => {
       const { path } = await run(input, { RunBacktest: ok });
       expect(path.slice(3)).toEqual([
-        ...['ChooseImage', 'UsePlatformImage', 'ChooseCapacity', 'RunBacktest', 'ChooseRecording', 'Done'],
+        'ChooseImage',
+        'UsePlatformImage',
+        'ChooseCapacity',
+        'RunBacktest',
+        'ChooseRecording',
+        'Done',
       ]);
     },
   );
@@ -109,9 +124,7 @@ describe('collection in the fast lane', () => {
 
   test.each([0, 1, 50_000])('function collects %i missing candles', async (missing_candles) => {
     const { path, calls } = await collected({ missing_candles }, { CollectDataFast: ok });
-    expect(path.slice(2)).toEqual([
-      ...['IsFresh', 'CollectDataFast', 'ChooseImage', 'RunBacktestFast', 'Done'],
-    ]);
+    expect(path.slice(2)).toEqual(['IsFresh', 'CollectDataFast', 'ChooseImage', 'RunBacktestFast', 'Done']);
     expect(calls[1]!.parameters).toEqual({ FunctionName: 'CollectFunction', Payload: IDS });
   });
 

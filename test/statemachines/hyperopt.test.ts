@@ -29,8 +29,13 @@ describe('hyperopt workflow definition', () => {
   test('every task has a time limit with its reason, and the machine exceeds its longest path', () => {
     const tasks = states.filter(([, state]) => state.Type === 'Task');
     expect(tasks.map(([name]) => name).sort()).toEqual([
-      ...['CheckFreshness', 'CollectData', 'NoteCollectionShortage', 'NoteShortage', 'RecordFailure'],
-      ...['RunWorker', 'RunWorkerOnDemand'],
+      'CheckFreshness',
+      'CollectData',
+      'NoteCollectionShortage',
+      'NoteShortage',
+      'RecordFailure',
+      'RunWorker',
+      'RunWorkerOnDemand',
     ]);
     for (const [name, state] of tasks) {
       expect(state.TimeoutSeconds, name).toBeGreaterThan(0);
@@ -145,7 +150,10 @@ describe('hyperopt workflow', () => {
     });
     expect(failure).toBeUndefined();
     expect(path.slice(-4)).toEqual([
-      ...['CollectData', 'ClassifyCollectionFailure', 'NoteCollectionShortage', 'Done'],
+      'CollectData',
+      'ClassifyCollectionFailure',
+      'NoteCollectionShortage',
+      'Done',
     ]);
     expect(calls.at(-1)!.parameters.ExpressionAttributeValues).toMatchObject({
       ':shortage': {

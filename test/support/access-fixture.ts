@@ -109,23 +109,25 @@ export async function accessFixture(
   const { report, equity } = runBacktest(sampleInput(), { digest: sha256 });
   const deps = {
     challenges: new DynamoChallengeStore(client, tables.registry),
-    ...{ jobs, registry, client, audit: audit.trail, clock: Date, ids: ulids, digest: sha256 },
-    ...{
-      images: null,
-      allowedRegistries: null,
-      defaultExchange: 'sim',
-      random: createRandom(1),
-      sleep: nothing,
-    },
-    ...{
-      stagingDryRunRequired: false,
-      fourEyesRequired: false,
-      challengeMinTrades: 100,
-      challengeMinHours: 0,
-      challengeMinAssignments: 0,
-      releasePolicy: NO_POLICY,
-      rollbackReasonRequired: false,
-    },
+    jobs,
+    registry,
+    client,
+    audit: audit.trail,
+    clock: Date,
+    ids: ulids,
+    digest: sha256,
+    images: null,
+    allowedRegistries: null,
+    defaultExchange: 'sim',
+    random: createRandom(1),
+    sleep: nothing,
+    stagingDryRunRequired: false,
+    fourEyesRequired: false,
+    challengeMinTrades: 100,
+    challengeMinHours: 0,
+    challengeMinAssignments: 0,
+    releasePolicy: NO_POLICY,
+    rollbackReasonRequired: false,
     hyperoptJobs,
     signals: new DynamoSignalsStore(client, tables.jobs),
     ledger: new DynamoTrialLedger(client, tables.jobs),
@@ -156,7 +158,10 @@ export async function accessFixture(
   const ownership = ownershipOf(deps);
   const services = (enforced: boolean): ServiceApp[] => {
     const host = {
-      ...{ log, audit, ownership, checkResponses: true },
+      log,
+      audit,
+      ownership,
+      checkResponses: true,
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
     };
     return [
@@ -181,7 +186,9 @@ export async function accessFixture(
     if (status === 'running' || status === 'completed') await jobs.claim(id, 'task', AT);
     const outcome = {
       result: { ...SOME_RESULT, ...result } as BacktestResult,
-      ...{ results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] },
+      results: SOME_RESULTS,
+      timing: SOME_TIMING,
+      warnings: [],
       sparkline: equitySparkline(1000, [1010, SOME_RESULT.final_balance]),
     };
     if (status === 'completed') await jobs.complete(id, 1, outcome, AT);
@@ -190,8 +197,15 @@ export async function accessFixture(
     return id;
   };
   return {
-    ...{ jobs, hyperoptJobs, registry, instruments, client, person, backtest },
-    ...{ jobsTable: tables.jobs, registryTable: tables.registry },
+    jobs,
+    hyperoptJobs,
+    registry,
+    instruments,
+    client,
+    person,
+    backtest,
+    jobsTable: tables.jobs,
+    registryTable: tables.registry,
     withoutToken: personOf(enforced, {}),
     development: personOf(open, {}),
     stop: async () => {

@@ -132,7 +132,9 @@ export class ChallengeModel {
 
   #stage(stage: number): Stage {
     return {
-      ...{ stage, since: this.now, trades: { champion: [], challenger: [] } },
+      stage,
+      since: this.now,
+      trades: { champion: [], challenger: [] },
       assigned: { champion: 0, challenger: 0 },
     };
   }

@@ -109,11 +109,18 @@ export async function storeChallenge(
   const now = fixture.clock.now();
   const at = new Date(now).toISOString();
   const after = storedChallenge({
-    ...{ challenge_id, max_duration_hours: 48, created_at: at, updated_at: at, last_traffic_at: at },
+    challenge_id,
+    max_duration_hours: 48,
+    created_at: at,
+    updated_at: at,
+    last_traffic_at: at,
     ends_at: new Date(now + 48 * HOUR).toISOString(),
     stages: stages.map(([stage, champion, challenger]) => ({
-      ...{ ...storedChallenge().stages[0]!, canary_stage: `stage_${stage}` as const, since: at },
-      ...{ champion, challenger },
+      ...storedChallenge().stages[0]!,
+      canary_stage: `stage_${stage}` as const,
+      since: at,
+      champion,
+      challenger,
     })),
     ...changes,
   });

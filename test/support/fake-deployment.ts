@@ -217,8 +217,10 @@ export class FakeDeployment {
 
   #stack(): unknown {
     const outputs = {
-      ...{ ServiceTokenArn1: 'arn:1', ServiceTokenArn2: 'arn:2' },
-      ...{ DataCollectionCluster: 'cluster', DataCollectionService: 'service' },
+      ServiceTokenArn1: 'arn:1',
+      ServiceTokenArn2: 'arn:2',
+      DataCollectionCluster: 'cluster',
+      DataCollectionService: 'service',
     };
     const stack = {
       StackName: 'touchstone-prod-platform',

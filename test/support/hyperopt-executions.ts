@@ -42,7 +42,10 @@ export async function runExecutions(
   const queue = new DynamoJobQueue(client, tables.jobs);
   const deps = {
     ...fixture.deps(),
-    ...{ queue, hyperoptExecutions: executions, random: Math.random, log: memoryLog().log },
+    queue,
+    hyperoptExecutions: executions,
+    random: Math.random,
+    log: memoryLog().log,
     maxRunning: { backtest: 1, fast: 1, hyperopt: 100 },
     tasks: { stop: async () => undefined },
     countTrials: async () => undefined,

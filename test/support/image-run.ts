@@ -77,8 +77,12 @@ export async function imageRunFixture() {
       }),
     /** Environment of the task of a registered image: no table, no results. */
     imageEnvironment: (task: string, input: string) => ({
-      ...{ OBJECTS_DIRECTORY: folder, CANDLES_BUCKET: 'candles', RUNS_BUCKET: 'runs' },
-      ...{ IMAGE_ROLE_ID: ROLE_ID, RUN_INPUT: input, TASK_ID: task },
+      OBJECTS_DIRECTORY: folder,
+      CANDLES_BUCKET: 'candles',
+      RUNS_BUCKET: 'runs',
+      IMAGE_ROLE_ID: ROLE_ID,
+      RUN_INPUT: input,
+      TASK_ID: task,
     }),
     folderOf,
     /** Copies what one task wrote to the prefix of another, for another job. */

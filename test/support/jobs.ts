@@ -90,8 +90,11 @@ export const SOME_RESULTS: ResultsLocation = { prefix: 'results/x/1', digest: 'a
 
 /** Two candles of one hour. */
 export const SOME_CURVE: CandleCurve = {
-  ...{ start: Date.UTC(2025, 0, 1, 1), step: 3_600_000, wallet: 1_000 },
-  ...{ equity: Float64Array.of(1_000, 1_012.5), market: Float64Array.of(1_001, 979) },
+  start: Date.UTC(2025, 0, 1, 1),
+  step: 3_600_000,
+  wallet: 1_000,
+  equity: Float64Array.of(1_000, 1_012.5),
+  market: Float64Array.of(1_001, 979),
 };
 
 export const SOME_TIMING: JobTiming = {

@@ -24,7 +24,10 @@ export async function queueScene(engine: TestEngine, slots: number) {
   const clock = { time: START, now: () => clock.time };
   const errors: unknown[] = [];
   const deps: ReconcileDeps = {
-    ...{ jobs, queue, executions, clock },
+    jobs,
+    queue,
+    executions,
+    clock,
     strategyCosts: new DynamoStrategyCosts(engine.client, table),
     hyperoptJobs: new DynamoHyperoptStore(engine.client, table),
     hyperoptExecutions: memoryExecutions(),
@@ -44,7 +47,14 @@ export async function queueScene(engine: TestEngine, slots: number) {
   const newJob = (id: string, changes: Partial<JobIn<'pending'>> = {}) =>
     pendingJob(id, { created_at: new Date(clock.time++).toISOString(), ...changes });
   return {
-    ...{ table, jobs, queue, executions, clock, deps, lane, errors },
+    table,
+    jobs,
+    queue,
+    executions,
+    clock,
+    deps,
+    lane,
+    errors,
     newJob,
     /** Submits a job; `own`: dependencies of another process. */
     submit: (id: string, changes: Partial<JobIn<'pending'>> = {}, own = deps) => {

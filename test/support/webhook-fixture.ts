@@ -53,15 +53,29 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   const woken: string[] = [];
   const waker = { wake: async (id: string) => void woken.push(id) };
   const deps = {
-    ...{ webhooks, deliveries, events, ownership, sender, waker, clock, log },
-    ...{ signatures: webhookSignatures, ids: ulids, digest: sha256, random: () => 0.5 },
+    webhooks,
+    deliveries,
+    events,
+    ownership,
+    sender,
+    waker,
+    clock,
+    log,
+    signatures: webhookSignatures,
+    ids: ulids,
+    digest: sha256,
+    random: () => 0.5,
     cursors: { encode: encodeCursor, decode: decodeCursor },
     maxReplayed: 5,
   };
   let caller: Principal = { id: 'ada', roles: ['researcher'], groups: [] };
   const { audit, calls } = memoryAudit();
   const app = createService('backend', fakeHandlers(webhookHandlers(deps)), {
-    ...{ ownership, audit, log, authenticate: async () => caller, checkResponses: true },
+    ownership,
+    audit,
+    log,
+    authenticate: async () => caller,
+    checkResponses: true,
   });
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await app.request(`/api/v1/webhooks${path}`, {
@@ -73,7 +87,12 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
     return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as any) };
   };
   return {
-    ...{ deps, sent, calls, lines, woken, call },
+    deps,
+    sent,
+    calls,
+    lines,
+    woken,
+    call,
     tables,
     as: (principal: Partial<Principal>) => {
       caller = { id: 'ada', roles: ['researcher'], groups: [], ...principal };
@@ -111,8 +130,14 @@ export function backtestEvent(jobId: string, sequence = 1, type = 'backtest.star
   const subject = `backtests/${jobId}`;
   const data = { job_id: jobId, strategy: 's', experiment_name: null, exchange: 'sim', timeframe: '1h' };
   return {
-    ...{ specversion: '1.0', id: `${subject}#${sequence}#${type}`, source: 'touchstone', type, subject },
+    specversion: '1.0',
+    id: `${subject}#${sequence}#${type}`,
+    source: 'touchstone',
+    type,
+    subject,
     time: new Date(START + sequence * 1_000).toISOString(),
-    ...{ datacontenttype: 'application/json', sequence, data: { ...data, pairs: [] } },
+    datacontenttype: 'application/json',
+    sequence,
+    data: { ...data, pairs: [] },
   } as unknown as PlatformEvent;
 }

@@ -65,7 +65,9 @@ describe.skipIf(!hasChromium)('the comparison of backtests', () => {
 
   test('tells spot pairs from the perpetuals of the same names', async () => {
     const spot = await seedBacktest(dashboard.platform, {
-      ...{ date_range: MONTH, trading_mode: 'spot', pairs: ['BTC/USDT', 'ETH/USDT'] },
+      date_range: MONTH,
+      trading_mode: 'spot',
+      pairs: ['BTC/USDT', 'ETH/USDT'],
     });
     const { page, close } = await dashboard.open(`/compare?ids=${spot},${ids[0]}&only=true`);
     const settings = page.getByLabel('Setting');

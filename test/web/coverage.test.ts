@@ -16,13 +16,24 @@ import { shortSymbol } from '../../web/src/ui/format.ts';
 type Month = StoredSeries['months'][number];
 
 const month = (name: string, candles: number, expected: number, more: Partial<Month> = {}): Month => ({
-  ...{ month: name, candles, expected, gap_count: 0, corrupt: false },
+  month: name,
+  candles,
+  expected,
+  gap_count: 0,
+  corrupt: false,
   ...more,
 });
 
 const series = (first: string, last: string, months: Month[] = [], timeframe = '1h'): StoredSeries => ({
-  ...{ symbol: 'BTC/USDT:USDT', timeframe, first: `${first}:00.000Z`, last: `${last}:00.000Z`, count: 1 },
-  ...{ gap_count: 0, complete_from: null, updated_at: '2024-06-01T00:00:00.000Z', months },
+  symbol: 'BTC/USDT:USDT',
+  timeframe,
+  first: `${first}:00.000Z`,
+  last: `${last}:00.000Z`,
+  count: 1,
+  gap_count: 0,
+  complete_from: null,
+  updated_at: '2024-06-01T00:00:00.000Z',
+  months,
 });
 
 describe('cells of the coverage map', () => {

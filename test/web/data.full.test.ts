@@ -55,7 +55,14 @@ describe.skipIf(!hasChromium)('the data page', () => {
     // January 10 to March 20, then June to August with July corrupt; the daily candles begin a year earlier.
     expect(await states(page, 'SOL/USDT 4h')).toEqual([
       ...Array(12).fill('absent'),
-      ...['part', 'full', 'part', 'none', 'none', 'full', 'corrupt', 'full'],
+      'part',
+      'full',
+      'part',
+      'none',
+      'none',
+      'full',
+      'corrupt',
+      'full',
     ]);
     expect(await states(page, 'SOL/USDT 1d')).toEqual(Array(20).fill('full'));
     await page.getByRole('cell', { name: '2024-03: 114 of 186 candles, 1 gap' }).waitFor();
@@ -76,8 +83,14 @@ describe.skipIf(!hasChromium)('the data page', () => {
     const { page, problems, close } = await dashboard.open('/nowhere');
     const month = { month: '2024-01', candles: 1, expected: 1, gap_count: 0, corrupt: false };
     const items = Array.from({ length: 1_200 }, (_, i) => ({
-      ...{ symbol: `S${i}/USDT:USDT`, timeframe: '1h', count: 1, gap_count: 0, complete_from: null },
-      ...{ first: '2024-01-01T00:00:00.000Z', last: '2024-01-01T00:00:00.000Z', months: [month] },
+      symbol: `S${i}/USDT:USDT`,
+      timeframe: '1h',
+      count: 1,
+      gap_count: 0,
+      complete_from: null,
+      first: '2024-01-01T00:00:00.000Z',
+      last: '2024-01-01T00:00:00.000Z',
+      months: [month],
       updated_at: '2024-06-01T00:00:00.000Z',
     }));
     await page.route('**/api/v1/coverage*', (route) =>
@@ -135,7 +148,9 @@ describe.skipIf(!hasChromium)('the data page', () => {
   test('cancel ends a running collection', async () => {
     const { page, problems, close } = await dashboard.open('/data');
     const id = await startCollection(dashboard.platform, {
-      ...{ timeframe: '1m', start: '2020-01-01', end: '2024-01-01' },
+      timeframe: '1m',
+      start: '2020-01-01',
+      end: '2024-01-01',
       symbols: ['BNB/USDT:USDT', 'XRP/USDT:USDT', 'DOGE/USDT:USDT'],
     });
     await page.goto(`${dashboard.url}/data?collection=${id}`);

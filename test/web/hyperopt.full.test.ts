@@ -107,7 +107,10 @@ describe.skipIf(!hasChromium)('hyperopt in the browser', () => {
   test('a run of the best is repeated as it was, also where it replaced what the search had', async () => {
     const { platform } = dashboard;
     const search = await seedHyperopt(platform, {
-      ...{ n_trials: 20, slippage_model: { impact: 1 }, position_stacking: true, margin_mode: 'cross' },
+      n_trials: 20,
+      slippage_model: { impact: 1 },
+      position_stacking: true,
+      margin_mode: 'cross',
       available_capital: 500,
     });
     await platform.until(search, 'completed');

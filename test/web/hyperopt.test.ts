@@ -29,10 +29,16 @@ test('parameters of the exits become one level, steps of the ROI table in the or
     trailing: { positive: 0.02, only_offset_is_reached: true },
   };
   expect(pointOf(params)).toEqual({
-    ...{ model_type: 'none', fast: 7 },
-    ...{ 'roi.1.minutes': 0, 'roi.1.profit': 0.2, 'roi.2.minutes': 360, 'roi.2.profit': 0.1 },
-    ...{ 'roi.3.minutes': 1740, 'roi.3.profit': 0 },
-    ...{ 'trailing.positive': 0.02, 'trailing.only_offset_is_reached': true },
+    model_type: 'none',
+    fast: 7,
+    'roi.1.minutes': 0,
+    'roi.1.profit': 0.2,
+    'roi.2.minutes': 360,
+    'roi.2.profit': 0.1,
+    'roi.3.minutes': 1740,
+    'roi.3.profit': 0,
+    'trailing.positive': 0.02,
+    'trailing.only_offset_is_reached': true,
   });
 });
 

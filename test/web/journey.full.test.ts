@@ -13,7 +13,10 @@ describe.skipIf(!hasChromium)('from a form to a version', () => {
     dashboard = await startDashboard(inject('dashboard'));
     const { data_collection_url } = dashboard.platform.info;
     const id = await startCollection(dashboard.platform, {
-      ...{ symbols: [PAIR], timeframe: '1h', start: '2024-01-01', end: '2024-07-01' },
+      symbols: [PAIR],
+      timeframe: '1h',
+      start: '2024-01-01',
+      end: '2024-07-01',
     });
     const read = async () => (await fetch(`${data_collection_url}/api/v1/collections/${id}`)).json();
     await poll(read, ({ status }: any) => status === 'completed');

@@ -142,8 +142,10 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
           isTooWide: await isTooWide(),
         };
         expect(seen, `${path} ${name}`).toEqual({
-          ...{ isInside: true, isTooWide: false },
-          ...{ findings: [], problems: [] },
+          isInside: true,
+          isTooWide: false,
+          findings: [],
+          problems: [],
         });
         await page.keyboard.press('Escape');
         await opened.waitFor({ state: 'hidden' });

@@ -86,7 +86,9 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
   test('informative series that the strategy read are listed, and only for such a strategy', async () => {
     // The hours of 2024 are stored by the other backtest.
     const filtered = await seedBacktest(dashboard.platform, {
-      ...{ strategy: 'rsi_mean_reversion', pairs: ['BTC/USDT:USDT'], timeframe: '15m' },
+      strategy: 'rsi_mean_reversion',
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '15m',
       date_range: { start: '2024-02-01T00:00:00Z', end: '2024-02-08T00:00:00Z' },
     });
     const { page, problems, findings, close } = await dashboard.open(`/backtests/${filtered}`);

@@ -26,7 +26,10 @@ describe.skipIf(!hasChromium)('a signed-in user', () => {
   let provider: IdentityProvider;
   beforeAll(async () => {
     dashboard = await startDashboard(inject('dashboard'), {
-      ...{ home, auth: true, fourEyesRequired: true, token: tokenOf('researcher') },
+      home,
+      auth: true,
+      fourEyesRequired: true,
+      token: tokenOf('researcher'),
     });
     provider = await startIdentityProvider(home, { user: 'ada', role: 'approver' });
     const { platform } = dashboard;

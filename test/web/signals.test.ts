@@ -22,7 +22,8 @@ out"
 `;
 
 const fileOf = (text: string, name = 'cross.csv') => ({
-  ...{ name, mimeType: 'text/csv' },
+  name,
+  mimeType: 'text/csv',
   buffer: Buffer.from(text),
 });
 

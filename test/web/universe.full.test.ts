@@ -16,7 +16,8 @@ export default {
 };
 `;
 const CONFIG = {
-  ...{ strategy: 'holder', exchange: 'kraken' },
+  strategy: 'holder',
+  exchange: 'kraken',
   date_range: { start: '2026-02-04T00:00:00.000Z', end: '2026-02-24T00:00:00.000Z' },
   order_types: { entry: 'limit', exit: 'limit' },
   universe: { rule: 'top_volume', n: 6, lookback_days: 7, rebalance: 'daily', min_age_days: 10 },

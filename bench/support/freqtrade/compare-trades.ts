@@ -36,8 +36,8 @@ const RELATIVE = 1e-12;
 
 function rowOf(trade: Trade): Row {
   const orders = trade.orders ?? [
-    ...[{ side: 'entry', price: trade.entry_price, amount: trade.amount, tag: trade.enter_tag }],
-    ...[{ side: 'exit', price: trade.exit_price, amount: trade.amount, tag: trade.exit_reason }],
+    { side: 'entry', price: trade.entry_price, amount: trade.amount, tag: trade.enter_tag },
+    { side: 'exit', price: trade.exit_price, amount: trade.amount, tag: trade.exit_reason },
   ];
   return {
     pair: trade.pair,

@@ -27,7 +27,9 @@ export async function runBacktests(
 ): Promise<RunOutcome[]> {
   const platform = await startPlatform({
     ...platformOptions(env),
-    ...{ home: folders.home, strategiesDirectory: folders.strategies, auth: false },
+    home: folders.home,
+    strategiesDirectory: folders.strategies,
+    auth: false,
     ports: { backend: 0, strategy: 0, dataCollection: 0 },
   });
   try {

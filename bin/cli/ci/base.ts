@@ -29,7 +29,9 @@ function git(folder: string, args: readonly string[], input?: string): Buffer {
   // A file name is a path here, not a pattern.
   const env = { ...process.env, GIT_LITERAL_PATHSPECS: '1', LC_ALL: 'C' };
   return execFileSync('git', ['-C', folder, ...args], {
-    ...{ env, input, maxBuffer: MAX_OUTPUT },
+    env,
+    input,
+    maxBuffer: MAX_OUTPUT,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }

@@ -38,7 +38,9 @@ export async function readStrategies(path: string): Promise<StrategyFolder> {
   try {
     const { strategies, broken } = await reader.list();
     return {
-      ...{ path, digests, broken },
+      path,
+      digests,
+      broken,
       strategies: strategies.flatMap(({ definition, digest }) => {
         const file = files.get(digest);
         return file === undefined ? [] : [{ name: definition.name, file, digest }];

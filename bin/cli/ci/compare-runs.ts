@@ -59,7 +59,11 @@ export function compareRuns(base: Run, head: Run): RunComparison {
   const [a, b] = [base, head].map(({ results }) => results.report.provenance.digest);
   const noOther = trades.other_exit + trades.only_base + trades.only_head === 0;
   return {
-    ...{ metrics, settings, equity, trades, candles },
+    metrics,
+    settings,
+    equity,
+    trades,
+    candles,
     isSameResult: a === b || (noOther && metrics.every(({ change }) => change === 0 || change === null)),
     confidence: candles === 'different' ? null : decided.confidence,
     guardrails: candles === 'different' ? [] : decided.guardrails,
@@ -68,8 +72,11 @@ export function compareRuns(base: Run, head: Run): RunComparison {
 
 function versionOf({ results: { job, report } }: Run, version: string): ComparedVersion {
   return {
-    ...{ model_name: job.config.strategy, version, trials: 1 },
-    ...{ metrics: job.result!, config: job.config },
+    model_name: job.config.strategy,
+    version,
+    trials: 1,
+    metrics: job.result!,
+    config: job.config,
     engine_version: report.provenance.engine_version,
     candle_digest: report.provenance.data_digest,
   };
@@ -80,7 +87,9 @@ function candlesOf({ results: a }: Run, { results: b }: Run): RunComparison['can
   if (a.report.provenance.data_digest === b.report.provenance.data_digest) return 'same';
   const traded = ({ job: { config }, report }: Results) =>
     JSON.stringify([
-      ...[config.exchange, config.timeframe, config.timeframe_detail],
+      config.exchange,
+      config.timeframe,
+      config.timeframe_detail,
       report.data.map(({ pair, candles, first, last }) => [pair, candles, first, last]),
     ]);
   return traded(a) === traded(b) ? 'same_except_startup' : 'different';

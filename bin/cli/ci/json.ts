@@ -30,13 +30,20 @@ function strategyJson({
     change: change.kind,
     file: change.head?.file ?? null,
     before: change.base && { strategy: change.base.name, file: change.base.file },
-    ...{ certificate, failures, warnings, guardrails: checks },
+    certificate,
+    failures,
+    warnings,
+    guardrails: checks,
     base: base && runJson(base),
     head: head && runJson(head),
     comparison: comparison && {
       same_result: comparison.isSameResult,
-      ...{ candles: comparison.candles, trades: comparison.trades, confidence: comparison.confidence },
-      ...{ settings: comparison.settings, metrics: comparison.metrics, guardrails: comparison.guardrails },
+      candles: comparison.candles,
+      trades: comparison.trades,
+      confidence: comparison.confidence,
+      settings: comparison.settings,
+      metrics: comparison.metrics,
+      guardrails: comparison.guardrails,
     },
   };
 }

@@ -96,7 +96,10 @@ export async function checkChanges(baseName: string | undefined): Promise<CiRepo
   const former = base ? ciOfBase(repository, base, file) : written;
   const isSame = JSON.stringify(former) === JSON.stringify(written);
   const found = {
-    ...{ base, head: repository.head, settings, folder: relative(repository.root, folder) },
+    base,
+    head: repository.head,
+    settings,
+    folder: relative(repository.root, folder),
     formerSettings: isSame ? undefined : { value: former },
   };
   return inTemporaryFolder(join(tmpdir(), 'touchstone-ci-'), async (work) => {
@@ -108,7 +111,10 @@ export async function checkChanges(baseName: string | undefined): Promise<CiRepo
     const affected = changes.filter(({ kind }) => kind !== 'unchanged' || !isSame);
     const strategies = await reportOn({ env, settings, work, before, after }, affected);
     return {
-      ...{ ...found, strategies, broken, unchanged: changes.length - affected.length },
+      ...found,
+      strategies,
+      broken,
+      unchanged: changes.length - affected.length,
       failed: broken.length > 0 || strategies.some(({ failures }) => failures.length > 0),
     };
   });
@@ -249,8 +255,14 @@ async function runBases(
 
 function notRun(change: Change): StrategyReport {
   return {
-    ...{ change, certificate: null, head: null, base: null, comparison: null },
-    ...{ checks: [], failures: [], warnings: [] },
+    change,
+    certificate: null,
+    head: null,
+    base: null,
+    comparison: null,
+    checks: [],
+    failures: [],
+    warnings: [],
   };
 }
 
@@ -269,9 +281,17 @@ async function certify(
   try {
     const outcome = await checkOnCandles(
       {
-        ...{ file: join(after.path, head!.file), builtIn: null, exchange, tradingMode, home, params: {} },
-        ...{ pairs: stored?.pairs, range: stored?.range, timeframe: undefined },
-        ...{ cuts: CLI_LIMITS.cuts.default, seed: CLI_LIMITS.check_seed.default },
+        file: join(after.path, head!.file),
+        builtIn: null,
+        exchange,
+        tradingMode,
+        home,
+        params: {},
+        pairs: stored?.pairs,
+        range: stored?.range,
+        timeframe: undefined,
+        cuts: CLI_LIMITS.cuts.default,
+        seed: CLI_LIMITS.check_seed.default,
       },
       { compiled: compileCache() },
     );
@@ -361,7 +381,8 @@ function guardrailsOf({ guardrails }: CiSettings, { results: { job, report } }: 
   const evidence = {
     from: from.sort()[0]!,
     to: to.sort()[0]!,
-    ...{ hyperopt_job_id: null, deflated_sharpe_ratio: null },
+    hyperopt_job_id: null,
+    deflated_sharpe_ratio: null,
   };
   const now = Date.now();
   return checkPolicy(

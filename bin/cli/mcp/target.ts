@@ -81,7 +81,8 @@ function foundIn({ platform }: Session): Found {
   const { backend_url, strategy_service_url, data_collection_url, issuer_url } = platform!;
   return {
     addresses: {
-      ...{ backend: backend_url, strategy: strategy_service_url },
+      backend: backend_url,
+      strategy: strategy_service_url,
       data_collection: data_collection_url,
     },
     takesTokens: issuer_url !== null,

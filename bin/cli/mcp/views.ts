@@ -43,12 +43,19 @@ const VIEWS: Readonly<Record<string, View>> = {
   listStrategies: ({ items, broken }: { items: Strategy[]; broken: unknown[] }) => ({
     data: {
       items: items.map(({ parameters, strategy, description, timeframe, pairs, can_short }) => ({
-        ...{ strategy, description, timeframe, pairs, can_short, parameters: Object.keys(parameters) },
+        strategy,
+        description,
+        timeframe,
+        pairs,
+        can_short,
+        parameters: Object.keys(parameters),
       })),
       broken,
     },
     next: items.slice(0, 1).map(({ strategy }) => ({
-      ...{ tool: 'getStrategy', arguments: { name: strategy }, why: 'ranges of its parameters' },
+      tool: 'getStrategy',
+      arguments: { name: strategy },
+      why: 'ranges of its parameters',
     })),
   }),
   getHyperopt: (body: z.infer<typeof HyperoptJob>) => ({
@@ -92,8 +99,12 @@ function started(body: { readonly job_id: string; readonly warnings: readonly st
 }
 
 const ROW_METRICS = [
-  ...(['total_trades', 'total_profit_pct', 'market_change_pct', 'sharpe_ratio'] as const),
-  ...(['max_drawdown_pct', 'profit_factor'] as const),
+  'total_trades',
+  'total_profit_pct',
+  'market_change_pct',
+  'sharpe_ratio',
+  'max_drawdown_pct',
+  'profit_factor',
 ];
 
 function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
@@ -101,8 +112,17 @@ function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
     row;
   const metrics = row.result && Object.fromEntries(ROW_METRICS.map((name) => [name, row.result![name]]));
   return {
-    ...{ job_id, status, strategy, timeframe, date_range, experiment_name, created_at, error, metrics },
-    ...{ pairs: pairs.length, ...(tags.length > 0 && { tags }) },
+    job_id,
+    status,
+    strategy,
+    timeframe,
+    date_range,
+    experiment_name,
+    created_at,
+    error,
+    metrics,
+    pairs: pairs.length,
+    ...(tags.length > 0 && { tags }),
   };
 }
 
@@ -153,7 +173,15 @@ function backtestData(job: Job) {
   const { exchange, pairs, timeframe, date_range, params, fee, slippage, leverage, stake_amount } = config;
   const { trade_stats: _, ...metrics } = job.result ?? {};
   return {
-    ...{ job_id, status, strategy, experiment_name, session, created_at, finished_at, error, error_code },
+    job_id,
+    status,
+    strategy,
+    experiment_name,
+    session,
+    created_at,
+    finished_at,
+    error,
+    error_code,
     ...(isUnfinished(status) && { progress, queue, stalled }),
     config: { exchange, pairs, timeframe, date_range, params, fee, slippage, leverage, stake_amount },
     ...(status === 'completed' && { metrics, look_ahead: look_ahead?.state, trials }),
@@ -179,9 +207,17 @@ function report(body: Report): Answer {
   } = settings;
   return {
     data: {
-      ...{ job_id, strategy: strategy.name },
+      job_id,
+      strategy: strategy.name,
       settings: {
-        ...{ pairs, exchange, timeframe, first_candle, last_candle, params, fills, precision },
+        pairs,
+        exchange,
+        timeframe,
+        first_candle,
+        last_candle,
+        params,
+        fills,
+        precision,
         ...(slippage_model && { slippage_model }),
         ...(rule && { universe: rule }),
       },
@@ -189,11 +225,16 @@ function report(body: Report): Answer {
       per_pair: tables.per_pair.map(groupRow),
       per_exit_reason: tables.per_exit_reason.map(groupRow),
       months: Object.fromEntries(periods.month.map(({ key, return_pct }) => [key, return_pct])),
-      ...{ deepest_drawdown: drawdowns.daily[0], costs, counters, fill_model, trades: trades.total },
+      deepest_drawdown: drawdowns.daily[0],
+      costs,
+      counters,
+      fill_model,
+      trades: trades.total,
       ...(slippage && { slippage }),
       ...(universe && { survivorship: universe.survivorship }),
       ...(models && { models: { trained: models.trained, windows: models.windows_total } }),
-      ...{ look_ahead: look_ahead.state, digest: provenance.digest },
+      look_ahead: look_ahead.state,
+      digest: provenance.digest,
     },
     caveats: [
       ...quoted(warnings, 'warning'),

@@ -10,7 +10,7 @@ const TIMEOUT_SECONDS = { min: 1, max: 300, default: 45 };
 /** Delays between two reads of the job, ms. */
 const POLL = { first: 300, factor: 1.5, max: 5_000 };
 
-const INPUT: AgentTool['inputSchema'] & { required: string[]; additionalProperties: false } = {
+const INPUT: AgentTool['inputSchema'] = {
   type: 'object',
   properties: {
     job_id: { type: 'string', description: 'bt-<id>, ho-<id> or co-<id>' },

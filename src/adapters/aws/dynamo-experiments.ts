@@ -173,7 +173,8 @@ export class DynamoExperiments implements Experiments {
         // A deleted job has left the list.
         ConditionExpression: 'attribute_exists(#list)',
         ExpressionAttributeNames: {
-          ...{ '#status': 'status', '#list': 'list' },
+          '#status': 'status',
+          '#list': 'list',
           ...(result && { '#result': 'result' }),
         },
         ExpressionAttributeValues: { ':status': status, ...(result && { ':result': result }) },

@@ -59,11 +59,17 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
       toJob,
       rows: {
         attributes: [
-          ...[...LISTED_TIMES, ...marketPaths('base')],
-          ...['config.objective_metric', 'config.direction', 'config.permutations'],
-          ...['improvements', 'permuted_searches'],
+          ...LISTED_TIMES,
+          ...marketPaths('base'),
+          'config.objective_metric',
+          'config.direction',
+          'config.permutations',
+          'improvements',
+          'permuted_searches',
         ],
-        ...{ toRow, textsOf, sortValue },
+        toRow,
+        textsOf,
+        sortValue,
       },
     });
   }
@@ -114,8 +120,11 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
       ConditionExpression: '#status = :running AND attribute_not_exists(code_digest)',
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
-        ...{ ':code': inputs.code_digest, ':data': inputs.data_digest, ':warnings': [...warnings] },
-        ...{ ':one': 1, ':running': 'running' },
+        ':code': inputs.code_digest,
+        ':data': inputs.data_digest,
+        ':warnings': [...warnings],
+        ':one': 1,
+        ':running': 'running',
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
@@ -136,8 +145,10 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
       ConditionExpression: '#status = :running AND NOT contains(warnings, :warning)',
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
-        ...{ ':warnings': [warning], ':warning': warning },
-        ...{ ':one': 1, ':running': 'running' },
+        ':warnings': [warning],
+        ':warning': warning,
+        ':one': 1,
+        ':running': 'running',
       },
     });
     await unlessConditionFails(retryOnConflict(() => this.client.send(update)));

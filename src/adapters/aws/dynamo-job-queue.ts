@@ -204,9 +204,14 @@ export class DynamoJobQueue implements JobQueue {
       },
       ExpressionAttributeValues: {
         ...Object.fromEntries(others.map((name) => [`:${name}`, set[name]])),
-        ...{ ':entry': entry, ':key': queueKey(lane, job.owner), ':order': orderOf(job, entry) },
-        ...{ ':at': entry.since, ':runs': job.runs, ':one': 1 },
-        ...{ ':pending': 'pending', ':running': 'running' },
+        ':entry': entry,
+        ':key': queueKey(lane, job.owner),
+        ':order': orderOf(job, entry),
+        ':at': entry.since,
+        ':runs': job.runs,
+        ':one': 1,
+        ':pending': 'pending',
+        ':running': 'running',
       },
     });
     return unlessConditionFails(retryOnConflict(() => this.#client.send(update)));

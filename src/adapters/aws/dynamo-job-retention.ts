@@ -134,7 +134,9 @@ export class DynamoJobRetention implements JobRetention {
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
         ...ended,
-        ...{ ':false': false, ':none': [], ':one': 1 },
+        ':false': false,
+        ':none': [],
+        ':one': 1,
         ...(part === 'job' ? { ':at': at } : { ':deleting': 'deleting' }),
       },
     });

@@ -150,7 +150,10 @@ export class DynamoOwnerTrials implements OwnerTrials {
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
       ExpressionAttributeValues: {
         ...Object.fromEntries(Object.entries(constants).map(([name, value]) => [`:${name}`, value])),
-        ...{ ':trials': trials, ':count': count, ':sum': sum, ':squares': squares },
+        ':trials': trials,
+        ':count': count,
+        ':sum': sum,
+        ':squares': squares,
         ':digests': new Set([digest]),
         ...(group && { ':digest': digest, ':max': MAX_RECENT }),
       },
@@ -256,6 +259,8 @@ function toGroup(item: Item): Stored {
     item: String(item.item),
     of: isKnown ? { strategy, pairs: pairs.split(' '), ...candles } : null,
     sharpe: momentsOfSums(sharpe.sharpe_count, sharpe.sharpe_sum, sharpe.sharpe_squares),
-    ...{ trials, recent: item.recent instanceof Set ? item.recent : new Set(), epoch },
+    trials,
+    recent: item.recent instanceof Set ? item.recent : new Set(),
+    epoch,
   };
 }

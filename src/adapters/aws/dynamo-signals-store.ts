@@ -101,7 +101,8 @@ export class DynamoSignalsStore implements SignalsStore {
           UpdateExpression: 'SET deleted_at = :at REMOVE principal_kind',
           ConditionExpression: `attribute_exists(job_id) AND ${unregistered} AND last_used_at = :used`,
           ExpressionAttributeValues: {
-            ...{ ':at': at, ':used': last_used_at },
+            ':at': at,
+            ':used': last_used_at,
             ...(registered_at !== undefined && { ':registered': registered_at }),
           },
         }),

@@ -41,7 +41,10 @@ export class EventBus {
       })),
     });
     const text = await signedCall(this.#client, url, {
-      ...{ service: 'events', target: 'AWSEvents.PutEvents', version: '1.1', body },
+      service: 'events',
+      target: 'AWSEvents.PutEvents',
+      version: '1.1',
+      body,
     });
     const { FailedEntryCount, Entries } = JSON.parse(text) as {
       readonly FailedEntryCount: number;

@@ -49,7 +49,9 @@ export class JobList<Row extends Position & { readonly status: JobStatus }> impl
   ): Promise<JobPage<Row>> {
     const { status = null, experiment_name: experiment = null, strategy, visibleTo } = filter;
     const scope = {
-      ...{ kind: this.#type.kind, status, experiment },
+      kind: this.#type.kind,
+      status,
+      experiment,
       ...(strategy !== undefined && { strategy }),
       ...(visibleTo && { visible_to: visibleTo.id }),
     };

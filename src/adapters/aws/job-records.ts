@@ -54,7 +54,10 @@ export const LISTED_TIMES = ['started_at', 'finished_at'] as const;
 
 /** Market of a listed job, from its configuration. */
 export const ListedMarket = ResolvedBacktestConfig.pick({
-  ...{ exchange: true, pairs: true, timeframe: true, date_range: true },
+  exchange: true,
+  pairs: true,
+  timeframe: true,
+  date_range: true,
 });
 
 /** Paths of {@link ListedMarket} in the attribute of the configuration. */

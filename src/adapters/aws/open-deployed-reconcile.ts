@@ -45,7 +45,8 @@ export function openDeployedReconcile(
     registryTable: env.REGISTRY_TABLE,
     databaseEndpoint: env.DYNAMODB_ENDPOINT,
     promotions: promotionRules(env),
-    ...{ onChallengeChange, log },
+    onChallengeChange,
+    log,
   });
 }
 

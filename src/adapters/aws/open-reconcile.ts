@@ -62,7 +62,11 @@ export function openReconcile(parts: ReconcileParts): ReconcileDeps {
     onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),
     registry: {
       ...registry,
-      ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotions },
+      validations: jobs,
+      clock: Date,
+      ids: ulids,
+      digest: sha256,
+      ...promotions,
     },
   };
 }

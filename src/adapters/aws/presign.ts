@@ -17,8 +17,12 @@ export async function presign(
   const { config } = client;
   const request = await requestOf(client, command);
   const signer = new (config as unknown as SignerConfig).signerConstructor({
-    ...{ service: 's3', region: await config.region(), credentials: config.credentials },
-    ...{ sha256: config.sha256, uriEscapePath: false, applyChecksum: false },
+    service: 's3',
+    region: await config.region(),
+    credentials: config.credentials,
+    sha256: config.sha256,
+    uriEscapePath: false,
+    applyChecksum: false,
   });
   const signedHeaders = {
     ...headers,

@@ -35,7 +35,8 @@ export class S3SignalFiles extends StoredSignalFiles implements SignalFiles {
     };
     const command = new PutObjectCommand({ Bucket: this.#bucket, Key: signalsKey(signals_id) });
     const url = await presign(this.#client, command, {
-      ...{ at: new Date(now), lifetimeS: LIFETIME_S },
+      at: new Date(now),
+      lifetimeS: LIFETIME_S,
       // Clients send the length of the body themselves.
       headers: { ...headers, 'content-length': String(bytes) },
     });

@@ -51,7 +51,11 @@ export async function signedCall(
   const { credentials, region } = client.config;
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
   const { headers } = await signer.sign({
-    ...{ method: 'POST', protocol: url.protocol, hostname: url.hostname, path: url.pathname, body },
+    method: 'POST',
+    protocol: url.protocol,
+    hostname: url.hostname,
+    path: url.pathname,
+    body,
     headers: {
       host: url.host,
       'content-type': `application/x-amz-json-${version}`,

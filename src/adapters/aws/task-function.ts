@@ -93,7 +93,9 @@ export class TaskFunction {
     const signal = AbortSignal.timeout(limit);
     try {
       const exit = await this.#runner.run({
-        ...{ entry, sandbox, signal },
+        entry,
+        sandbox,
+        signal,
         task: `lambda-${invocation.awsRequestId}`,
         environment: { JOB_ID: job_id, CORRELATION_ID: correlation_id },
       });

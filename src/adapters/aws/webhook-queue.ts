@@ -32,7 +32,9 @@ export class WebhookQueue implements WebhookWaker {
     const delay = Math.ceil((at - Date.now()) / 1_000);
     const message: WakeUp = { webhook_id, at };
     await signedCall(this.#client, new URL('/', this.#url), {
-      ...{ service: 'sqs', target: 'AmazonSQS.SendMessage', version: '1.0' },
+      service: 'sqs',
+      target: 'AmazonSQS.SendMessage',
+      version: '1.0',
       body: JSON.stringify({
         QueueUrl: this.#url,
         MessageBody: JSON.stringify(message),

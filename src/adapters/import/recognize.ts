@@ -13,8 +13,14 @@ import { textOf } from './text.ts';
 
 /** In the order in which they are asked: names of folders before names of files, these before content. */
 const RECOGNIZERS: readonly Recognizer[] = [
-  ...[touchstone, binancePublic, databento, freqtrade],
-  ...[tardis, tradingView, parquetLayout, misnamed],
+  touchstone,
+  binancePublic,
+  databento,
+  freqtrade,
+  tardis,
+  tradingView,
+  parquetLayout,
+  misnamed,
 ];
 
 export interface Recognized {

@@ -67,7 +67,9 @@ export class TableStreams {
         ? { ShardIteratorType: 'TRIM_HORIZON' }
         : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after };
     const { ShardIterator } = await this.#call<{ readonly ShardIterator: string }>('GetShardIterator', {
-      ...{ StreamArn: streamArn, ShardId: shard, ...from },
+      StreamArn: streamArn,
+      ShardId: shard,
+      ...from,
     });
     const { Records, NextShardIterator } = await this.#call<{
       readonly Records: readonly StreamRecord[];

@@ -46,8 +46,16 @@ function integerOf(words: Uint32Array): bigint {
 
 /** Arrow has values for every type, such as the microseconds of a time of day, that would be read as others. */
 const READABLE = [
-  ...[DataType.isBool, DataType.isInt, DataType.isFloat, DataType.isDecimal, DataType.isNull],
-  ...[DataType.isUtf8, DataType.isLargeUtf8, DataType.isUtf8View, DataType.isTimestamp, DataType.isDate],
+  DataType.isBool,
+  DataType.isInt,
+  DataType.isFloat,
+  DataType.isDecimal,
+  DataType.isNull,
+  DataType.isUtf8,
+  DataType.isLargeUtf8,
+  DataType.isUtf8View,
+  DataType.isTimestamp,
+  DataType.isDate,
 ];
 
 /** @throws BadSignalsError for a column without text, numbers, flags or times */

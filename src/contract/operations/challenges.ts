@@ -43,7 +43,8 @@ function paths<P extends string>(path: P) {
 /** Rows of the strategy service that test a version against the one in Production. */
 export const CHALLENGE_OPERATIONS = [
   {
-    ...{ ...OF_MODEL, ...changesModel },
+    ...OF_MODEL,
+    ...changesModel,
     id: 'createChallenge',
     method: 'POST',
     path: '/api/v1/models/{model_name}/challenges',
@@ -57,7 +58,8 @@ export const CHALLENGE_OPERATIONS = [
     fieldRoles: { auto_promote: 'approver' },
   },
   {
-    ...{ ...OF_MODEL, ...readsModel },
+    ...OF_MODEL,
+    ...readsModel,
     id: 'listChallenges',
     method: 'GET',
     path: '/api/v1/models/{model_name}/challenges',
@@ -83,7 +85,8 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'read',
   },
   {
-    ...{ ...OF_MODEL, ...readsModel },
+    ...OF_MODEL,
+    ...readsModel,
     id: 'routeKey',
     method: 'GET',
     path: '/api/v1/models/{model_name}/route',
@@ -96,7 +99,9 @@ export const CHALLENGE_OPERATIONS = [
     access: 'viewer',
   },
   {
-    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('') },
+    ...OF_CHALLENGE,
+    ...readsChallenge,
+    ...paths(''),
     id: 'getChallenge',
     method: 'GET',
     summary: 'A challenge',
@@ -106,7 +111,9 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'read',
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/assignments') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/assignments'),
     id: 'assignKey',
     method: 'POST',
     summary: 'Assign a key to a version and count the assignment',
@@ -117,7 +124,9 @@ export const CHALLENGE_OPERATIONS = [
     access: 'researcher',
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/trades') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/trades'),
     id: 'logTrades',
     method: 'POST',
     summary: 'Add a trade result, or up to 100',
@@ -132,7 +141,9 @@ export const CHALLENGE_OPERATIONS = [
     access: 'researcher',
   },
   {
-    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/trades') },
+    ...OF_CHALLENGE,
+    ...readsChallenge,
+    ...paths('/trades'),
     id: 'listChallengeTrades',
     method: 'GET',
     summary: 'Trades of a challenge, last logged first',
@@ -142,7 +153,9 @@ export const CHALLENGE_OPERATIONS = [
     access: 'viewer',
   },
   {
-    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/evaluate') },
+    ...OF_CHALLENGE,
+    ...readsChallenge,
+    ...paths('/evaluate'),
     id: 'evaluateChallenge',
     method: 'GET',
     summary: 'Comparison of the variants, with a recommendation',
@@ -153,7 +166,9 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'read',
   },
   {
-    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/evaluations') },
+    ...OF_CHALLENGE,
+    ...readsChallenge,
+    ...paths('/evaluations'),
     id: 'listChallengeEvaluations',
     method: 'GET',
     summary: 'How the comparison of the variants developed, oldest first',
@@ -165,7 +180,9 @@ export const CHALLENGE_OPERATIONS = [
     access: 'viewer',
   },
   {
-    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/events') },
+    ...OF_CHALLENGE,
+    ...readsChallenge,
+    ...paths('/events'),
     id: 'listChallengeEvents',
     method: 'GET',
     summary: 'Events of a challenge, newest first',
@@ -176,7 +193,9 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'read',
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/advance') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/advance'),
     id: 'advanceChallenge',
     method: 'POST',
     summary: 'Move the challenger to the next canary stage',
@@ -189,7 +208,9 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'decide',
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/hold') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/hold'),
     id: 'holdChallenge',
     method: 'POST',
     summary: 'Keep the traffic share of the challenger unchanged',
@@ -202,7 +223,9 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'decide',
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/resume') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/resume'),
     id: 'resumeChallenge',
     method: 'POST',
     summary: 'End a hold',
@@ -215,7 +238,9 @@ export const CHALLENGE_OPERATIONS = [
     agent: 'decide',
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/promote') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/promote'),
     id: 'promoteChallenge',
     method: 'POST',
     summary: 'Promote the challenger that won',
@@ -229,7 +254,9 @@ export const CHALLENGE_OPERATIONS = [
     fieldRoles: { waive: 'admin' },
   },
   {
-    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/rollback') },
+    ...OF_CHALLENGE,
+    ...changesChallenge,
+    ...paths('/rollback'),
     id: 'rollBackChallenge',
     method: 'POST',
     summary: 'End a challenge: the champion stays',

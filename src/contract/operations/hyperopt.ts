@@ -32,10 +32,7 @@ export const HYPEROPT_OPERATIONS = [
       'Every trial is a walk-forward backtest. The same request with the same seed gives the same trials for any number of workers. With an `Idempotency-Key` a repeated request returns the job of the first one.',
     body: HyperoptRequest,
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
-    errors: [
-      ...(['VAL001', 'VAL002', 'VAL003', 'VAL005', 'VAL006'] as const),
-      ...(['RES002', 'RES005', 'DATA005'] as const),
-    ],
+    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'VAL006', 'RES002', 'RES005', 'DATA005'],
     access: 'researcher',
     agent: 'run',
     takesSession: true,
@@ -183,7 +180,11 @@ export const HYPEROPT_OPERATIONS = [
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },
   ...sharingOperations('strategy', {
-    ...({ kind: 'hyperopt', name: 'Hyperopt', tag: HYPEROPT } as const),
-    ...({ path: '/api/v1/hyperopt/{job_id}', id: 'job_id', params: HyperoptParams } as const),
+    kind: 'hyperopt',
+    name: 'Hyperopt',
+    tag: HYPEROPT,
+    path: '/api/v1/hyperopt/{job_id}',
+    id: 'job_id',
+    params: HyperoptParams,
   }),
 ] as const satisfies readonly Operation[];

@@ -155,7 +155,11 @@ export const REGISTRY_OPERATIONS = [
     resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   ...sharingOperations('backend', {
-    ...({ kind: 'model', name: 'Model', tag: REGISTRY } as const),
-    ...({ path: '/api/v1/models/{model_name}', id: 'model_name', params: ModelParams } as const),
+    kind: 'model',
+    name: 'Model',
+    tag: REGISTRY,
+    path: '/api/v1/models/{model_name}',
+    id: 'model_name',
+    params: ModelParams,
   }),
 ] as const satisfies readonly Operation[];

@@ -28,10 +28,7 @@ export const STRATEGY_OPERATIONS = [
     params: StrategyNameParams,
     body: RegisterRequest,
     success: { 201: { description: 'Registered', schema: RegisterResponse } },
-    errors: [
-      ...(['VAL005', 'VAL006', 'AUTH005', 'RES001', 'RES002', 'RES005', 'RES006'] as const),
-      ...(['DATA005', 'SVC005'] as const),
-    ],
+    errors: ['VAL005', 'VAL006', 'AUTH005', 'RES001', 'RES002', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'researcher',
     agent: 'decide',
     fieldRoles: { skip_validation: 'admin' },

@@ -107,7 +107,11 @@ function wasRolledBack({ status, outcome }: StoredChallenge): boolean {
 function assignmentOf(challenge: StoredChallenge, given: StoredAssignment) {
   const { assignment_key, variant, canary_stage, bucket } = given;
   return {
-    ...{ assignment_key, variant, version: versionOf(challenge, variant), canary_stage, bucket },
+    assignment_key,
+    variant,
+    version: versionOf(challenge, variant),
+    canary_stage,
+    bucket,
     traffic_split: trafficSplit(challenge),
     should_close: variant === 'challenger' && challenge.on_rollback === 'close' && wasRolledBack(challenge),
   };

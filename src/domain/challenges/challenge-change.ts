@@ -51,11 +51,13 @@ export function evaluationOf(challenge: StoredChallenge, at: string): StoredEval
     status: challenge.status,
     canary_stage: currentStage(challenge).canary_stage,
     traffic_split: trafficSplit(challenge),
-    ...{ champion_trades: champion, challenger_trades: challenger },
+    champion_trades: champion,
+    challenger_trades: challenger,
     difference: comparison.test.difference,
     confidence_interval: intervalOf(comparison),
     improvement_pct: comparison.improvement,
-    ...{ p_value: p, p_value_method: method },
+    p_value: p,
+    p_value_method: method,
     equity: { champion: profitOf(challenge, 'champion'), challenger: profitOf(challenge, 'challenger') },
   });
 }

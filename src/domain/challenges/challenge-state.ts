@@ -81,8 +81,14 @@ export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
 
 /** Totals of a variant at the start of a stage. */
 export const NO_TRADES: VariantTotals = {
-  ...{ assigned: 0, open: 0, closed: 0, errors: 0 },
-  ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
+  assigned: 0,
+  open: 0,
+  closed: 0,
+  errors: 0,
+  sum: ZERO,
+  sum_of_squares: ZERO,
+  clusters: null,
+  marked: null,
 };
 
 /** Totals of the trades of one key. */
@@ -194,7 +200,10 @@ export function assign(
     assignment_key: key,
     variant: variantOf(bucket, trafficShareOf(stage)),
     canary_stage: stage,
-    ...{ bucket, at, revision: 1, ...NO_KEY_TOTALS },
+    bucket,
+    at,
+    revision: 1,
+    ...NO_KEY_TOTALS,
   };
 }
 

@@ -224,7 +224,11 @@ export async function promoteChallenge(
     (key) => lookUpVersion(deps.registry, reference, key),
     (state) =>
       planPromotion(deps, existing(reference, state), {
-        ...{ call, expected_production: champion_version, comment, challengeId, waiver },
+        call,
+        expected_production: champion_version,
+        comment,
+        challengeId,
+        waiver,
         challenges: (at) => endChallenges(deps.challenges, { model, version, call, at }, challengeId),
       }),
   );

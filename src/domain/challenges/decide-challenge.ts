@@ -77,7 +77,10 @@ async function lookAsPlanned(
   const permuted = balanced ? undefined : permutationTest(await read(challenge), seedOf(challenge));
   const guarded = permuted !== undefined && permuted.p > test.p;
   const planned_look = {
-    ...{ at, champion_trades: champion, challenger_trades: challenger, improvement_pct: improvement },
+    at,
+    champion_trades: champion,
+    challenger_trades: challenger,
+    improvement_pct: improvement,
     p_value: guarded ? permuted.p : test.p,
     p_value_method: guarded ? ('permutation' as const) : ('welch' as const),
   };

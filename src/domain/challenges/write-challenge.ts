@@ -134,13 +134,17 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
   // The four-eyes principle applies to the user who created the challenge.
   const call: TransitionCall = {
     actor: { id: created_by, groups: [], isAdmin: false },
-    ...{ idempotencyKey: null, correlationId: challengeId },
+    idempotencyKey: null,
+    correlationId: challengeId,
   };
   const reference = { model, version, field: 'challenger_version' };
   const found = existing(reference, await lookUpVersion(deps.registry, reference, null));
   let ours: ChallengeChange | undefined;
   const { write: promotion } = await planPromotion(deps, found, {
-    ...{ call, expected_production: champion_version, challengeId, waiver: null },
+    call,
+    expected_production: champion_version,
+    challengeId,
+    waiver: null,
     comment: `Challenge ${challengeId} was won: promoted automatically`,
     challenges: async (moment) => {
       const promotedAt = moment > at ? moment : at;

@@ -105,7 +105,12 @@ function skipped(): CodedError {
 
 function emptyOutcome(symbol: string, timeframe: Timeframe) {
   return {
-    ...{ symbol, timeframe, candles: 0, funding: 0, rejected: 0, corrupt: [] as string[] },
+    symbol,
+    timeframe,
+    candles: 0,
+    funding: 0,
+    rejected: 0,
+    corrupt: [] as string[],
     noInstrument: null as CodedError | null,
   };
 }

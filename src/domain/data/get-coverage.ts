@@ -63,7 +63,14 @@ function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: numbe
   const months = monthsBetween(Date.parse(first), Date.parse(last) + 1);
   const byMonth = new Map(stored.map((each, index) => [each.month, index]));
   return {
-    ...{ symbol, timeframe, first, last, count, gap_count, complete_from, updated_at },
+    symbol,
+    timeframe,
+    first,
+    last,
+    count,
+    gap_count,
+    complete_from,
+    updated_at,
     months: months.map((month) => {
       const index = byMonth.get(month);
       const each = index === undefined ? undefined : stored[index]!;

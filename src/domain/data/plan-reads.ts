@@ -24,8 +24,14 @@ export interface StrategyReads {
 
 type Run = Pick<
   ResolvedBacktestConfig,
-  | ('exchange' | 'pairs' | 'timeframe' | 'date_range' | 'ml_engine')
-  | ('slippage_model' | 'robustness' | 'universe')
+  | 'exchange'
+  | 'pairs'
+  | 'timeframe'
+  | 'date_range'
+  | 'ml_engine'
+  | 'slippage_model'
+  | 'robustness'
+  | 'universe'
 >;
 
 /** An informative series with the stored series of which it is read; undefined when none is stored. */

@@ -101,7 +101,9 @@ function completedEvent(kind: 'backtest' | 'hyperopt', subject: string, after: I
   }
   const { best_trial, best_value } = after.outcome as { best_trial: number; best_value: number };
   return make('hyperopt.completed', subject, revision, finished_at, {
-    ...{ ...jobData(after), best_trial, best_value },
+    ...jobData(after),
+    best_trial,
+    best_value,
   });
 }
 
@@ -122,8 +124,14 @@ function collectionEvent(before: Item, after: Item): PlatformEvent | undefined {
   if (!outcome || (before.collection as Item | null)?.at === outcome.at) return undefined;
   const { symbols, start, end, exchange, timeframe } = after.execution_input as Item;
   const data = {
-    ...{ exchange, timeframe, symbols, start, end },
-    ...{ collection_id: null, job_id: after.job_id, message: outcome.message },
+    exchange,
+    timeframe,
+    symbols,
+    start,
+    end,
+    collection_id: null,
+    job_id: after.job_id,
+    message: outcome.message,
   } as EventData<'data.collected'>;
   const type = outcome.status === 'completed' ? 'data.collected' : 'data.stale';
   const subject = after.kind === 'backtest' ? 'backtests' : 'hyperopt';
@@ -146,8 +154,15 @@ function historyEvent({ keys, before }: TableChange, after: Item): PlatformEvent
   const { model_name, version, from, to, production, previous_production } = after;
   const { reason, notes, challenge_id } = after;
   const data = {
-    ...{ model_name, version, from, to, production, previous_production },
-    ...{ reason, notes, challenge_id },
+    model_name,
+    version,
+    from,
+    to,
+    production,
+    previous_production,
+    reason,
+    notes,
+    challenge_id,
   } as EventData<'version.promoted'>;
   return make(type, `models/${model_name}`, sequence, at, data);
 }
@@ -207,8 +222,14 @@ function collectedEvent(before: Item | undefined, after: Item): PlatformEvent | 
     return undefined;
   const { collection_id, exchange, timeframe, symbols, start, end } = stored;
   const data = {
-    ...{ exchange, timeframe, symbols, start, end },
-    ...{ collection_id, job_id: null, message: null },
+    exchange,
+    timeframe,
+    symbols,
+    start,
+    end,
+    collection_id,
+    job_id: null,
+    message: null,
   } as EventData<'data.collected'>;
   return make('data.collected', `collections/${collection_id}`, after.revision, stored.updated_at, data);
 }

@@ -50,7 +50,10 @@ async function countNew(
   await countStudy(
     deps.ownerTrials,
     {
-      ...{ owner: job.owner, session: job.session ?? null, base: job.base, digest },
+      owner: job.owner,
+      session: job.session ?? null,
+      base: job.base,
+      digest,
       trials: trials.filter((trial) => hasEnded(trial) && isNew(trial.number)).length,
     },
     [...returns].filter(([number]) => isNew(number)).map(([, each]) => each.returns),

@@ -216,7 +216,12 @@ export class PermutedSearches {
     const finished_at = isoTime(this.#deps.clock.now());
     const { job_id } = this.#job;
     return this.#deps.ledger.endPermutedSearch({
-      ...{ schema_version: 1, job_id, number, value, error, finished_at },
+      schema_version: 1,
+      job_id,
+      number,
+      value,
+      error,
+      finished_at,
     });
   }
 

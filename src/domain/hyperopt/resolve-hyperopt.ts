@@ -29,7 +29,8 @@ import { resolveSpaces, searchWarnings, trainsModels, untrainedWarnings } from '
 
 /** Fields of a hyperopt request that mean the same in a backtest's `config`. */
 const CONFIG_FIELDS = [
-  ...(['strategy', 'date_range'] as const),
+  'strategy',
+  'date_range',
   ...(Object.keys(MARKET_FIELDS) as (keyof typeof MARKET_FIELDS)[]),
   ...(Object.keys(ACCOUNT_FIELDS) as (keyof typeof ACCOUNT_FIELDS)[]),
 ];

@@ -154,7 +154,12 @@ export async function resumeHyperopt(
   const newId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   return store(deps, {
-    ...{ schema_version, kind, experiment_name, config, base, warnings },
+    schema_version,
+    kind,
+    experiment_name,
+    config,
+    base,
+    warnings,
     ...(session !== null && { session }),
     ...(strategy_digest !== undefined && { strategy_digest }),
     ...(instruments && { instruments }),

@@ -63,7 +63,14 @@ function runOf(job: Omit<JobRun, 'started_at'>, started_at: string): JobRun {
   const { job_id, kind, attempt, config, strategy_digest, registered, collection, execution_input } = job;
   const { start, collect, timeframe, informative } = execution_input;
   return {
-    ...{ job_id, kind, attempt, started_at, config, strategy_digest, registered, collection },
+    job_id,
+    kind,
+    attempt,
+    started_at,
+    config,
+    strategy_digest,
+    registered,
+    collection,
     execution_input: { start, collect, timeframe, ...(informative && { informative }) },
   };
 }

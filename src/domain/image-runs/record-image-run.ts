@@ -75,7 +75,9 @@ async function end(deps: RecordImageRunDeps, job: JobIn<'running'>, task: string
     const adopted = await deps.runs.adoptResults(job, task, { digest, trade_pages });
     const trials = await countBacktest(deps.ownerTrials, job, { digest, equity: adopted.equity });
     const completed = {
-      ...{ ...adopted.completed, timing, warnings },
+      ...adopted.completed,
+      timing,
+      warnings,
       ...(look_ahead && { look_ahead }),
       ...(trials && { trials }),
       ...(checks && { checks }),

@@ -33,10 +33,18 @@ export interface Order extends Field {
 }
 
 const GROUPS: Readonly<Record<string, Group>> = {
-  ...{ attribute: 'attributes', attributes: 'attributes', attr: 'attributes', run: 'attributes' },
-  ...{ metric: 'metrics', metrics: 'metrics' },
-  ...{ param: 'params', params: 'params', parameter: 'params', parameters: 'params' },
-  ...{ tag: 'tags', tags: 'tags' },
+  attribute: 'attributes',
+  attributes: 'attributes',
+  attr: 'attributes',
+  run: 'attributes',
+  metric: 'metrics',
+  metrics: 'metrics',
+  param: 'params',
+  params: 'params',
+  parameter: 'params',
+  parameters: 'params',
+  tag: 'tags',
+  tags: 'tags',
 } as const;
 
 /** The client adds a comparison of this tag to each search of models. No model is a prompt. */

@@ -52,8 +52,12 @@ export function searchableRow(row: Row): Searchable {
   const { job_id, strategy, owner, status, experiment_name } = row;
   return {
     attributes: attributesOf({
-      ...{ run_id: job_id, run_name: strategy, user_id: owner, status: STATUSES[status] },
-      ...{ experiment_id: experimentId(experiment_name), artifact_uri: artifactUri(job_id) },
+      run_id: job_id,
+      run_name: strategy,
+      user_id: owner,
+      status: STATUSES[status],
+      experiment_id: experimentId(experiment_name),
+      artifact_uri: artifactUri(job_id),
       ...periodOf(row),
     }),
     metrics: 'result' in row ? numbersOf(row.result ?? {}) : bestOf(row.trials.best_value),
@@ -204,7 +208,9 @@ function runOf(run: {
       metrics: Object.entries(run.metrics)
         .map(
           ([key, value]): MlflowMetric => ({
-            ...{ key, value, step: 0 },
+            key,
+            value,
+            step: 0,
             timestamp: period.end_time || period.start_time,
           }),
         )

@@ -142,8 +142,12 @@ async function checkMarketData(
   const name = 'market_data';
   const { pairs, trading_mode, timeframe, exchange } = config;
   const query = {
-    ...{ symbols: pairs, trading_mode, timeframe, exchange },
-    ...{ stale_threshold_hours: STALE_HOURS, correlationId },
+    symbols: pairs,
+    trading_mode,
+    timeframe,
+    exchange,
+    stale_threshold_hours: STALE_HOURS,
+    correlationId,
   };
   try {
     const { stale_symbols: stale } = await within(FRESHNESS_MS, checkFreshness(deps, query));

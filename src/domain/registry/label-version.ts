@@ -71,7 +71,12 @@ export async function labelVersion(
       const at = nextTimestamp(deps, model);
       const isTagged = without(tags, version.tags).length + without(version.tags, tags).length > 0;
       const write = planTransition(deps, model, {
-        ...({ action: 'label', call, at, before: version, notes, aliases } as const),
+        action: 'label',
+        call,
+        at,
+        before: version,
+        notes,
+        aliases,
         version: isTagged ? { ...version, tags, updated_at: at } : version,
       });
       return { body: version.version, write };

@@ -58,7 +58,12 @@ export async function promoteVersion(
         return { body: { ...unchanged(found), warnings: needlessWaivers(waiver, null) }, write: null };
       }
       return planPromotion(deps, found, {
-        ...{ call, expected_production, comment, challengeId, force, waiver },
+        call,
+        expected_production,
+        comment,
+        challengeId,
+        force,
+        waiver,
         challenges: (at) => deps.endChallenges({ model, version: found.version.version, call, at }),
       });
     },

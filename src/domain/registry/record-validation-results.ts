@@ -29,7 +29,10 @@ export async function recordValidationResult(
   if (!outcome || !job.registered || job.kind !== 'validation') return;
   const { model_name: model, version } = job.registered;
   const recorded = await recordValidation(deps, {
-    ...{ model, version, jobId: job.job_id, outcome },
+    model,
+    version,
+    jobId: job.job_id,
+    outcome,
     correlationId: job.execution_input.correlation_id,
   }).catch((error: unknown) => {
     // A registry that was restored to an earlier time may lack the version.

@@ -327,7 +327,8 @@ function selectionOf(
   return {
     trials: Math.max(trials, owner),
     evidence: {
-      ...{ ...range, hyperopt_job_id },
+      ...range,
+      hyperopt_job_id,
       deflated_sharpe_ratio: isUndefined || known.length === 0 ? null : Math.min(...known),
       trial_record: record,
     },

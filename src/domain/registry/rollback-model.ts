@@ -76,7 +76,11 @@ export async function rollbackModel(
         updated_at: at,
       };
       const write = planTransition(deps, found.model, {
-        ...({ action: 'rollback', call, at, before: found.version, version: restored } as const),
+        action: 'rollback',
+        call,
+        at,
+        before: found.version,
+        version: restored,
         archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
         reason,
         challenges: await deps.endChallenges({ model: input.model, version: number, call, at }),

@@ -130,7 +130,10 @@ async function newJob(
     registered: registeredOf(version),
     warnings: [],
     execution_input: executionInputOf(config, {
-      ...{ job_id: jobId, kind: 'validation', correlation_id: correlationId, on_demand: false },
+      job_id: jobId,
+      kind: 'validation',
+      correlation_id: correlationId,
+      on_demand: false,
       image,
       reads,
     }),

@@ -45,12 +45,15 @@ async function checkUnregistered(
     const version = versions.find(({ backtest_run_id }) => backtest_run_id === job_id)?.version;
     if (version === undefined) continue;
     throw conflict(`Version ${version} of ${model} is registered from this backtest, which is its evidence`, {
-      ...{ job_id, model_name: model, version },
+      job_id,
+      model_name: model,
+      version,
     });
   }
   if (mark && clock.now() - Date.parse(mark.at) <= UNCOMMITTED_MS) {
     throw conflict(`A version of ${mark.model} is being registered from this backtest. Retry in an hour.`, {
-      ...{ job_id, model_name: mark.model },
+      job_id,
+      model_name: mark.model,
     });
   }
 }

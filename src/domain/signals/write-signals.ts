@@ -54,7 +54,13 @@ export async function createSignals(
   const signals_id = `${SIGNALS_ID_PREFIX}${idSuffix(deps, owner, idempotencyKey)}`;
   await checkCount(deps, owner, signals_id);
   const stored = await deps.signals.create({
-    ...{ schema_version: 1, signals_id, owner, name, format, bytes, sha256: body.sha256 },
+    schema_version: 1,
+    signals_id,
+    owner,
+    name,
+    format,
+    bytes,
+    sha256: body.sha256,
     created_at: isoTime(deps.clock.now()),
     last_used_at: null,
   });

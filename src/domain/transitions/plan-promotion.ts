@@ -76,9 +76,16 @@ export async function planPromotion(
     ...(challenge ? spokenAgainst(challenge) : []),
   ];
   const write = planTransition(deps, found.model, {
-    ...({ action: 'promote', call, at, before: found.version, version: promoted } as const),
+    action: 'promote',
+    call,
+    at,
+    before: found.version,
+    version: promoted,
     archived: previous === null ? null : { version: previous, at, rolledBack: null },
-    ...{ reason: comment, notes, waiver, challenges },
+    reason: comment,
+    notes,
+    waiver,
+    challenges,
     challengeId: promotion.challengeId ?? won?.challenge_id ?? null,
   });
   return {

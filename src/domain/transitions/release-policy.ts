@@ -62,36 +62,54 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
   const { hyperopt_job_id: job = null, deflated_sharpe_ratio: deflated = null } = subject.evidence ?? {};
   return [
     {
-      ...{ name: 'min_trades', required: policy.minTrades, value: metrics.total_trades, holds: atLeast },
+      name: 'min_trades',
+      required: policy.minTrades,
+      value: metrics.total_trades,
+      holds: atLeast,
       describe: (value, required) =>
         `${value} ${value === 1 ? 'trade' : 'trades'}; at least ${required} are required`,
     },
     {
-      ...{ name: 'min_days', required: policy.minDays, value: days, holds: atLeast },
+      name: 'min_days',
+      required: policy.minDays,
+      value: days,
+      holds: atLeast,
       describe: (value, required) => `${value} days of candles; at least ${required} are required`,
     },
     {
-      ...{ name: 'max_evidence_age_days', required: policy.maxEvidenceAgeDays, value: age, holds: atMost },
+      name: 'max_evidence_age_days',
+      required: policy.maxEvidenceAgeDays,
+      value: age,
+      holds: atMost,
       describe: (value, required) =>
         `The candles end on ${end}, ${value} days ago; at most ${required} are allowed. A backtest up to today renews the evidence`,
     },
     {
-      ...{ name: 'min_sharpe', required: policy.minSharpe, value: metrics.sharpe_ratio, holds: atLeast },
+      name: 'min_sharpe',
+      required: policy.minSharpe,
+      value: metrics.sharpe_ratio,
+      holds: atLeast,
       describe: (value, required) => `Sharpe ratio ${value}; at least ${required} is required`,
     },
     {
-      ...{ name: 'min_profit_factor', required: policy.minProfitFactor, value: metrics.profit_factor },
+      name: 'min_profit_factor',
+      required: policy.minProfitFactor,
+      value: metrics.profit_factor,
       holds: atLeast,
       describe: (value, required) => `Profit factor ${value}; at least ${required} is required`,
     },
     {
-      ...{ name: 'max_drawdown', required: policy.maxDrawdown, value: metrics.max_drawdown_pct },
+      name: 'max_drawdown',
+      required: policy.maxDrawdown,
+      value: metrics.max_drawdown_pct,
       holds: (value, required) => Math.abs(value) <= Math.abs(required),
       describe: (value, required) =>
         `Drawdown ${Math.abs(value)} %; at most ${Math.abs(required)} % is allowed`,
     },
     {
-      ...{ name: 'min_deflated_sharpe', required: policy.minDeflatedSharpe, holds: atLeast },
+      name: 'min_deflated_sharpe',
+      required: policy.minDeflatedSharpe,
+      holds: atLeast,
       // Several trials without a job: registered before the job's ratio was kept.
       value: job === null && trials <= 1 ? undefined : deflated,
       describe: (value, required) =>

@@ -189,7 +189,9 @@ class Turn {
     const pause = beyond < 0 ? 0 : Math.min(5_000 * 2 ** Math.min(beyond, 20), MAX_PAUSE_MS);
     const disabled = disabledReason(now - Date.parse(failing_since), failing_since, status, error);
     await this.#record({
-      ...{ failures, failing_since, resume_at: pause === 0 ? null : isoTime(now + pause) },
+      failures,
+      failing_since,
+      resume_at: pause === 0 ? null : isoTime(now + pause),
       ...(disabled !== undefined && { status: 'disabled', disabled_reason: disabled }),
     });
     if (disabled === undefined) return;

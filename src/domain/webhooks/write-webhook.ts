@@ -38,11 +38,19 @@ export async function createWebhook(
     webhook_id: `wh-${deps.ids.ulid()}`,
     revision: 0,
     owner: caller.id,
-    ...{ url, types: [...types], description: description || null, all },
-    ...{ status: 'active', disabled_reason: null },
+    url,
+    types: [...types],
+    description: description || null,
+    all,
+    status: 'active',
+    disabled_reason: null,
     secrets: [{ secret: deps.signatures.newSecret(), expires_at: null }],
-    ...{ created_at: now, updated_at: now },
-    ...{ failures: 0, failing_since: null, last_success_at: null, resume_at: null },
+    created_at: now,
+    updated_at: now,
+    failures: 0,
+    failing_since: null,
+    last_success_at: null,
+    resume_at: null,
   };
   await deps.webhooks.create(webhook);
   return webhook;

@@ -176,7 +176,9 @@ async function testColumns({ subject, histories }: Search, options: CertifyOptio
       histories: Math.max(MIN_HISTORIES, Math.floor(total / candles.size)),
       seed: options.seed ?? 1,
       ml: ml && {
-        ...{ config: ml, seed: config.seed, start: tradedRange(config).start },
+        config: ml,
+        seed: config.seed,
+        start: tradedRange(config).start,
         startup: Math.max(...searched.map(({ startup }) => startup)),
       },
       informative: new Map(searched.map((each) => [each.data.pair, each.informative])),

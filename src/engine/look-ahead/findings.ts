@@ -273,15 +273,13 @@ function firstDifference(
     }
     const first = (a ?? b)!;
     return {
-      ...{
-        kind: sides.kind,
-        pair: first.pair,
-        callback: null,
-        column: null,
-        row: null,
-        time: first.opened,
-        location: '',
-      },
+      kind: sides.kind,
+      pair: first.pair,
+      callback: null,
+      column: null,
+      row: null,
+      time: first.opened,
+      location: '',
       message:
         `Trade of ${first.pair} of ${iso(first.opened)}: ${a?.text ?? 'none'} ${sides.before}, ` +
         `${b?.text ?? 'none'} ${sides.after}`,

@@ -9,20 +9,21 @@ import type {
 
 /** Families of metrics and other parts of a report. */
 type MetricFamily =
-  | ('account' | 'equity' | 'closed_trades' | 'activity')
-  | (
-      | 'trades'
-      | 'costs'
-      | 'periods'
-      | 'drawdowns'
-      | 'counters'
-      | 'fill_model'
-      | 'data'
-      | 'models'
-      | 'robustness'
-      | 'slippage'
-      | 'universe'
-    );
+  | 'account'
+  | 'equity'
+  | 'closed_trades'
+  | 'activity'
+  | 'trades'
+  | 'costs'
+  | 'periods'
+  | 'drawdowns'
+  | 'counters'
+  | 'fill_model'
+  | 'data'
+  | 'models'
+  | 'robustness'
+  | 'slippage'
+  | 'universe';
 
 /** Symbols of the formulas. */
 export const METRIC_NOTATION = {

@@ -6,7 +6,9 @@ import { isoTime } from './trades.ts';
 /** The newest locks of protections, and the number of all. */
 export function reportLocks(locks: Simulation['locks']): BacktestReport['locks'] {
   const newest = locks.slice(-REPORTED_LOCKS).map(({ pair, side, from, until, reason }) => ({
-    ...{ pair, side, reason },
+    pair,
+    side,
+    reason,
     from: isoTime(from),
     until: isoTime(until),
   }));

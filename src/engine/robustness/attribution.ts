@@ -9,10 +9,19 @@ const YEAR_ROOT = Math.sqrt(YEAR);
 type Figures = Omit<BenchmarkAttribution, 'benchmark' | 'pair' | 'reason'>;
 
 export const NO_ATTRIBUTION: Figures = {
-  ...{ days: null, lag: null, benchmark_return_pct: null },
-  ...{ alpha_pct: null, alpha_low_pct: null, alpha_high_pct: null, alpha_p_value: null },
-  ...{ beta: null, beta_low: null, beta_high: null },
-  ...{ information_ratio: null, up_capture_pct: null, down_capture_pct: null },
+  days: null,
+  lag: null,
+  benchmark_return_pct: null,
+  alpha_pct: null,
+  alpha_low_pct: null,
+  alpha_high_pct: null,
+  alpha_p_value: null,
+  beta: null,
+  beta_low: null,
+  beta_high: null,
+  information_ratio: null,
+  up_capture_pct: null,
+  down_capture_pct: null,
   beta_neutral_sharpe_ratio: null,
 };
 

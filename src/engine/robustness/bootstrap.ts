@@ -10,8 +10,11 @@ const MAX_DAYS_DRAWN = 250_000;
 const MIN_SAMPLES = 100;
 
 export const NO_BOOTSTRAP: Bootstrap = {
-  ...{ samples: 0, mean_block_days: null },
-  ...{ cagr_pct: null, max_drawdown_pct: null, time_under_water_pct: null },
+  samples: 0,
+  mean_block_days: null,
+  cagr_pct: null,
+  max_drawdown_pct: null,
+  time_under_water_pct: null,
 };
 
 /**

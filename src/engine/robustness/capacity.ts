@@ -72,7 +72,12 @@ export function* measureCapacity(input: CapacityInput): Generator<void, Capacity
 }
 
 const NO_CAPACITY: Capacity = {
-  ...{ impact: 1, steps: [], aum_half: null, aum_zero: null, pair: null, impact_share_pct: null },
+  impact: 1,
+  steps: [],
+  aum_half: null,
+  aum_zero: null,
+  pair: null,
+  impact_share_pct: null,
   reason: null,
 };
 

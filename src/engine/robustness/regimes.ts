@@ -67,7 +67,9 @@ export function regimeCells(cells: Int8Array, run: RunDays, wallet: number): Reg
     const sample = sharpeSample(returns);
     const error = sample && sharpeError(sample);
     return {
-      ...{ trend, volatility, days: returns.length },
+      trend,
+      volatility,
+      days: returns.length,
       trades: run.trades.filter(inCell(cell)).reduce((sum, each) => sum + each, 0),
       return_pct: returns.length === 0 ? null : (growth.at(-1)! - 1) * 100,
       profit,

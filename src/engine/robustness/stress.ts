@@ -23,7 +23,11 @@ export function stressResults(
     const growth = compounded(run.returns.slice(from, to));
     return [
       {
-        ...{ name, start, end, text, days: to - from },
+        name,
+        start,
+        end,
+        text,
+        days: to - from,
         trades: run.trades.subarray(from, to).reduce((sum, each) => sum + each, 0),
         return_pct: (growth.at(-1)! - 1) * 100,
         market_return_pct: (compounded(market.slice(from, to)).at(-1)! - 1) * 100,

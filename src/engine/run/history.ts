@@ -136,7 +136,17 @@ export function readHistory(
   const impactCosts = costsBy(capacityModel(config));
   const last = from > startup && ready > start ? lastReady(informative, own) : undefined;
   return {
-    ...{ data, read, candles, filled, quality, informative, startup, from, start, end, stepMs },
+    data,
+    read,
+    candles,
+    filled,
+    quality,
+    informative,
+    startup,
+    from,
+    start,
+    end,
+    stepMs,
     ...(last && { waitsFor: { pair: last.pair, timeframe: last.timeframe, candles: own } }),
     ...(ticks && { ticks }),
     ...(costs && { costs }),

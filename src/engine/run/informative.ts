@@ -126,9 +126,14 @@ export function describeInformative(
     const rows = candles.timestamp.length;
     const iso = (row: number) => new Date(candles.timestamp.at(row)!).toISOString();
     return {
-      ...{ pair, timeframe, origin: source === timeframe ? 'stored' : 'computed', source_timeframe: source },
-      ...{ candles: rows, filled_candles: rows - read.timestamp.length },
-      ...{ first: rows > 0 ? iso(0) : null, last: rows > 0 ? iso(-1) : null },
+      pair,
+      timeframe,
+      origin: source === timeframe ? 'stored' : 'computed',
+      source_timeframe: source,
+      candles: rows,
+      filled_candles: rows - read.timestamp.length,
+      first: rows > 0 ? iso(0) : null,
+      last: rows > 0 ? iso(-1) : null,
       digest: digestCandles(read, digest),
     };
   });

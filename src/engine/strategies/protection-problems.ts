@@ -46,11 +46,14 @@ function problemsOf(protection: unknown): ProtectionProblem[] {
   const given = keys.filter((key) => values[key] !== undefined);
   return [
     ...unknown.map((field) => ({
-      ...{ field: field.slice(0, 60), value: values[field] },
+      field: field.slice(0, 60),
+      value: values[field],
       problem: `is unknown; ${String(values.method)} has ${keys.join(', ')}`,
     })),
     ...EXCLUSIVE.filter(([a, b]) => given.includes(a) && given.includes(b)).map(([a, b]) => ({
-      ...{ field: b, value: values[b], problem: `and ${a} exclude each other` },
+      field: b,
+      value: values[b],
+      problem: `and ${a} exclude each other`,
     })),
     ...given.flatMap((field) => {
       const problem = problemWith(field, values[field]);

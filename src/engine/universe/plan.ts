@@ -42,7 +42,11 @@ export function planUniverse(
   );
   const final = membersAt(universe, alive, lastDay);
   return {
-    ...{ candidates, leftOut, rebalances, short, delistings },
+    candidates,
+    leftOut,
+    rebalances,
+    short,
+    delistings,
     membership: inOrder(membership, candidates),
     survivors: inOrder(chooseOver(universe, alive, range).membership, candidates),
     finalRanking: inOrder(

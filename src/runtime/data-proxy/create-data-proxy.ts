@@ -119,7 +119,13 @@ async function perform(
       ...(options.serviceToken ? { Authorization: `Bearer ${options.serviceToken}` } : {}),
     };
     return await forward(options, {
-      ...{ name, operation, params, paths, baseUrl, headers, safe },
+      name,
+      operation,
+      params,
+      paths,
+      baseUrl,
+      headers,
+      safe,
       deadline: deadline(),
     });
   } catch (error) {

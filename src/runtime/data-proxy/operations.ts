@@ -113,9 +113,7 @@ function checkRange(params: JsonObject): void {
   }
 }
 
-const FRESHNESS_EXTRAS = [
-  ...(['timeframe', 'exchange', 'trading_mode', 'stale_threshold_hours', 'start', 'end'] as const),
-];
+const FRESHNESS_EXTRAS = ['timeframe', 'exchange', 'trading_mode', 'stale_threshold_hours', 'start', 'end'];
 
 function freshnessPaths(params: JsonObject): string[] {
   if (!isTextList(params.symbols) || params.symbols.length === 0 || params.symbols.includes('')) {

@@ -20,7 +20,15 @@ export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof B
   const times = { created_at, updated_at };
   const place = { queue, lane: laneOf(row) };
   return {
-    ...{ job_id, status, result, error, ...times, strategy, experiment_name, priority, ...place },
+    job_id,
+    status,
+    result,
+    error,
+    ...times,
+    strategy,
+    experiment_name,
+    priority,
+    ...place,
     ...listedView(row),
     ...annotationsOf(row),
     progress: progressOf(row),

@@ -54,8 +54,15 @@ export function challengeHandlers(
         model: params.model_name,
         champion_version: String(champion_version),
         challenger_version: String(challenger_version),
-        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages },
-        ...{ analysis_unit, on_rollback, auto_promote },
+        min_trades,
+        max_duration_hours,
+        enable_canary,
+        max_drawdown_pct,
+        max_errors,
+        approval_stages,
+        analysis_unit,
+        on_rollback,
+        auto_promote,
       });
       return { status: 201, ...replayable(created, ignoredKeys(body, ChallengeRequest)) };
     },

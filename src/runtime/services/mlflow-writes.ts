@@ -70,7 +70,10 @@ export function mlflowWriteHandlers(
       await findStrategy(deps.strategies, name, { field: 'name', unknown: 'RES002', key: 'name' });
       const { tags, image } = registrationTags(body.tags ?? []);
       const registered = await registerStrategy(deps, transitionCallOf(request), {
-        ...{ model: name, backtest_run_id: registeredRun(body), description, tags },
+        model: name,
+        backtest_run_id: registeredRun(body),
+        description,
+        tags,
         container_image_uri: image ?? `touchstone:${VERSION}`,
       });
       return versionOf(name, registered.body.version);

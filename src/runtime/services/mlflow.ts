@@ -85,7 +85,10 @@ export function mlflowHandlers(
       const found = select(versions, query, searchableVersion);
       const { items, next_page_token } = pageOf(
         deps.cursors,
-        ...([found, 'versions', query, MLFLOW_LIMITS.max_results.max] as const),
+        found,
+        'versions',
+        query,
+        MLFLOW_LIMITS.max_results.max,
       );
       return { status: 200, body: { model_versions: items, next_page_token } };
     },

@@ -83,8 +83,18 @@ function webhookView(webhook: StoredWebhook): Webhook {
   const { created_at, updated_at, failing_since, last_success_at, secrets } = webhook;
   const previous = secrets[1]?.expires_at ?? null;
   return {
-    ...{ webhook_id, owner, url, types, description, all, status, disabled_reason },
-    ...{ created_at, updated_at, failing_since, last_success_at },
+    webhook_id,
+    owner,
+    url,
+    types,
+    description,
+    all,
+    status,
+    disabled_reason,
+    created_at,
+    updated_at,
+    failing_since,
+    last_success_at,
     previous_secret_expires_at: previous,
   };
 }
@@ -97,7 +107,17 @@ function deliveryView(delivery: StoredDelivery): WebhookDelivery {
   const { webhook_id, delivery_id, message_id, event_id, type, subject, sequence, status } = delivery;
   const { created_at, next_attempt_at, attempts, last_attempts } = delivery;
   return {
-    ...{ webhook_id, delivery_id, message_id, event_id, type, subject, sequence, status },
-    ...{ created_at, next_attempt_at, attempts, last_attempts },
+    webhook_id,
+    delivery_id,
+    message_id,
+    event_id,
+    type,
+    subject,
+    sequence,
+    status,
+    created_at,
+    next_attempt_at,
+    attempts,
+    last_attempts,
   };
 }

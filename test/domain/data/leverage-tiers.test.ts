@@ -10,7 +10,10 @@ import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { Instrument } from '#engine/instrument.ts';
 
 const tier = (min: number, max: number, leverage: number, rate: number, cum?: string) => ({
-  ...{ minNotional: min, maxNotional: max, maxLeverage: leverage, maintenanceMarginRate: rate },
+  minNotional: min,
+  maxNotional: max,
+  maxLeverage: leverage,
+  maintenanceMarginRate: rate,
   ...(cum !== undefined && { info: { cum } }),
 });
 /** The first tiers of BTC/USDT:USDT in freqtrade's file. */
@@ -57,8 +60,13 @@ describe('leverage tiers', () => {
 });
 
 const PLAIN: Instrument = {
-  ...{ amountStep: 0.001, minAmount: null, maxAmount: null, minCost: 5, maxCost: null },
-  ...{ contractSize: 1, priceTick: 0.1 },
+  amountStep: 0.001,
+  minAmount: null,
+  maxAmount: null,
+  minCost: 5,
+  maxCost: null,
+  contractSize: 1,
+  priceTick: 0.1,
 };
 const NOW = Date.UTC(2026, 0, 5);
 const clock = { now: () => NOW };
@@ -68,8 +76,14 @@ function storeOf(
   symbols: readonly string[],
 ): InstrumentStore & { readonly all: Map<string, InstrumentRecord> } {
   const record: InstrumentRecord = {
-    ...{ amount_step: 0.001, min_amount: null, max_amount: null, min_cost: 5, max_cost: null },
-    ...{ contract_size: 1, price_tick: 0.1, collected_at: '2026-01-01T00:00:00.000Z' },
+    amount_step: 0.001,
+    min_amount: null,
+    max_amount: null,
+    min_cost: 5,
+    max_cost: null,
+    contract_size: 1,
+    price_tick: 0.1,
+    collected_at: '2026-01-01T00:00:00.000Z',
   };
   const all = new Map(symbols.map((symbol) => [symbol, record]));
   return {

@@ -26,23 +26,34 @@ const hyperopt = (before: object, after: object) => jobChange(pendingHyperopt('h
 const version = (action: string, notes: string[] = []): TableChange => ({
   keys: { pk: 'MODEL#ema', sk: `EVENT#${AT}#000000007` },
   after: {
-    ...{
-      model_name: 'ema',
-      version: '2',
-      from: 'None',
-      to: 'Staging',
-      production: null,
-      previous_production: null,
-    },
-    ...{ action, sequence: 7, at: AT, actor: 'ann', reason: null, notes, challenge_id: null },
+    model_name: 'ema',
+    version: '2',
+    from: 'None',
+    to: 'Staging',
+    production: null,
+    previous_production: null,
+    action,
+    sequence: 7,
+    at: AT,
+    actor: 'ann',
+    reason: null,
+    notes,
+    challenge_id: null,
   },
   at,
 });
 const challenge = (action: string, outcome: string | null = null): TableChange => ({
   keys: { pk: 'CHALLENGE#ch-1', sk: 'EVENT#000000007' },
   after: {
-    ...{ challenge_id: 'ch-1', sequence: 7, at: AT, actor: 'ann', action, outcome },
-    ...{ status: 'active', canary_stage: 'stage_2', reason: null },
+    challenge_id: 'ch-1',
+    sequence: 7,
+    at: AT,
+    actor: 'ann',
+    action,
+    outcome,
+    status: 'active',
+    canary_stage: 'stage_2',
+    reason: null,
   },
   at,
 });
@@ -51,8 +62,14 @@ const series = { exchange: 'sim#months', series: 'BTC/USDT:USDT#1h' };
 const collection = (status: string) => ({
   revision: 7,
   stored: {
-    ...{ collection_id: 'co-1', status, exchange: 'sim', symbols: ['BTC/USDT:USDT'], timeframe: '1h' },
-    ...{ start: AT, end: AT, updated_at: AT },
+    collection_id: 'co-1',
+    status,
+    exchange: 'sim',
+    symbols: ['BTC/USDT:USDT'],
+    timeframe: '1h',
+    start: AT,
+    end: AT,
+    updated_at: AT,
   },
 });
 const outcome = (status: string) => ({ collection: { status, message: 'm', at: AT } });
@@ -64,7 +81,8 @@ const CHANGES: Readonly<Record<EventType, TableChange>> = {
   'backtest.cancelled': backtest(running, cancelled),
   'hyperopt.started': hyperopt({}, running),
   'hyperopt.completed': hyperopt(running, {
-    ...{ status: 'completed', finished_at: AT },
+    status: 'completed',
+    finished_at: AT,
     outcome: { best_trial: 3, best_value: 1.5 },
   }),
   'hyperopt.failed': hyperopt(running, failed),

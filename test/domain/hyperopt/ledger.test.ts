@@ -69,7 +69,10 @@ it('ledger stores exact daily returns, and only for complete trials', async () =
   const run: typeof computing.run = async ({ config }) =>
     config.ml_engine!.n_estimators > 0
       ? {
-          ...{ state: 'complete', value: 1, windows: [1, null], efficiency: null },
+          state: 'complete',
+          value: 1,
+          windows: [1, null],
+          efficiency: null,
           returns: { firstDay: '2025-02-01', returns },
         }
       : { state: 'failed', error: 'never' };
@@ -93,8 +96,14 @@ it('ledger begins a trial once and rejects a takeover with an outdated lease', a
   const held: TrialIn<'running'> = {
     schema_version: 2,
     state: 'running',
-    ...{ job_id: jobId, number: 0, params: { model_type: 'xgboost' }, attempt: 1, worker: 0, task: 'a' },
-    ...{ started_at: '2025-03-01T00:00:00.000Z', lease_expires_at: 1_000 },
+    job_id: jobId,
+    number: 0,
+    params: { model_type: 'xgboost' },
+    attempt: 1,
+    worker: 0,
+    task: 'a',
+    started_at: '2025-03-01T00:00:00.000Z',
+    lease_expires_at: 1_000,
   };
   expect(await ledger.begin(held)).toBe(true);
   expect(await ledger.begin({ ...held, task: 'b' })).toBe(false);

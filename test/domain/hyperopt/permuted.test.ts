@@ -245,12 +245,17 @@ it('searches without a complete trial count as worse; if all are, the reason is 
   const some = await newHyperopt(CONFIG);
   await work(some, 0, deps({ ...computing, run: failing((number) => number < 2) }));
   expect((await outcomeOf(some)).outcome.permutations).toMatchObject({
-    ...{ searches: SEARCHES, undefined_searches: 2, p_value: 1 / 20 },
+    searches: SEARCHES,
+    undefined_searches: 2,
+    p_value: 1 / 20,
   });
   const all = await newHyperopt(CONFIG);
   await work(all, 0, deps({ ...computing, run: failing(() => true) }));
   expect((await outcomeOf(all)).outcome.permutations).toEqual({
-    ...{ searches: SEARCHES, undefined_searches: SEARCHES, p_value: null, chance: null },
+    searches: SEARCHES,
+    undefined_searches: SEARCHES,
+    p_value: null,
+    chance: null,
     reason: 'No permuted search has a complete trial: it does not like this order',
   });
 });

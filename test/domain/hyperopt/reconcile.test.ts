@@ -33,7 +33,10 @@ async function scene(changes: { running?: boolean } = {}) {
   const counted: string[] = [];
   const clock = { time: AT, now: () => clock.time };
   const deps = {
-    ...{ hyperoptJobs, hyperoptExecutions, queue, clock },
+    hyperoptJobs,
+    hyperoptExecutions,
+    queue,
+    clock,
     maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
     random: () => 0.5,
     tasks: { stop: async (task: string) => void stoppedTasks.push(task) },

@@ -159,8 +159,9 @@ describe('watchHyperopt without changes', () => {
   });
 
   it('watchHyperopt ends without further events when access is revoked', async () => {
+    const revoked = { status: 'completed', shared_with: [] };
     const { seen, looks, errors } = await idle((look, job) =>
-      look < 3 ? job : ({ ...job, ...{ status: 'completed', shared_with: [] } } as StoredHyperoptJob),
+      look < 3 ? job : ({ ...job, ...revoked } as StoredHyperoptJob),
     );
     expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
     expect([looks, errors]).toEqual([3, []]);

@@ -65,7 +65,8 @@ describe('hyperopt job', () => {
   it('hyperopt job runs identical parameters once across workers, also after a worker crash', async () => {
     // Four points; those with 22 trees fail.
     const space = {
-      ...({ n_estimators_range: [21, 22], learning_rate_range: [0.1, 0.1] } as const),
+      n_estimators_range: [21, 22],
+      learning_rate_range: [0.1, 0.1],
       model_types: ['xgboost', 'catboost'],
     } satisfies Partial<HyperoptJobConfig>;
     let runs = 0;

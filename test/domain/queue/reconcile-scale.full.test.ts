@@ -51,12 +51,18 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
   const slots = running.map((_, number) => ({
     job_id: '#slots#backtest',
     item: String(number).padStart(6, '0'),
-    ...{ slot_job: runningId(number), run: 1, owner: owner(number), since: NOW - 10 * 60_000 },
+    slot_job: runningId(number),
+    run: 1,
+    owner: owner(number),
+    since: NOW - 10 * 60_000,
   }));
   const owners = Array.from({ length: OWNERS }, (_, number) => ({
     job_id: '#owners#backtest',
     item: owner(number),
-    ...{ waiting: PENDING / OWNERS, announced: PENDING / OWNERS, announced_at: NOW, last_turn: 0 },
+    waiting: PENDING / OWNERS,
+    announced: PENDING / OWNERS,
+    announced_at: NOW,
+    last_turn: 0,
   }));
   await putAll([...waiting, ...running, ...slots, ...owners]);
 
@@ -78,12 +84,17 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
     return state(name);
   };
   const deps: ReconcileDeps = {
-    ...{ jobs, executions, queue: new DynamoJobQueue(engine.client, table) },
+    jobs,
+    executions,
+    queue: new DynamoJobQueue(engine.client, table),
     strategyCosts: new DynamoStrategyCosts(engine.client, table),
     hyperoptJobs: new DynamoHyperoptStore(engine.client, table),
     hyperoptExecutions: memoryExecutions(),
     maxRunning: { backtest: RUNNING, fast: 1, hyperopt: 1 },
-    ...{ clock: { now: () => NOW }, random: () => 0.5, graceMs: 2 * 60_000, log: memoryLog().log },
+    clock: { now: () => NOW },
+    random: () => 0.5,
+    graceMs: 2 * 60_000,
+    log: memoryLog().log,
     tasks: { stop: async () => undefined },
     countTrials: async () => undefined,
     onError: (_, error) => {

@@ -102,7 +102,8 @@ function backend() {
     jobs: fixture.jobs,
     results: new ObjectResultStore(objects),
     retention: DAYS,
-    ...{ registry: fixture.store, clock },
+    registry: fixture.store,
+    clock,
   };
   const { log } = memoryLog();
   const app = createService('backend', backendHandlers(deps as never), {

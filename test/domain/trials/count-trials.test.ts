@@ -70,7 +70,9 @@ async function itemsOf(owner: string): Promise<Record<string, any>[]> {
 describe('deflation by the trials of an owner', () => {
   it('a single trial is deflated to its probabilistic Sharpe ratio', async () => {
     expect(await count({ owner: newOwner() }, 'a', A)).toEqual({
-      ...{ owner: 1, strategy: 1, session: null },
+      owner: 1,
+      strategy: 1,
+      session: null,
       sharpe_ratio_daily: expect.closeTo(0.790110438189, 11),
       probabilistic_sharpe_ratio: expect.closeTo(0.968444894813, 11),
       expected_max_sharpe_daily: 0,
@@ -100,12 +102,16 @@ describe('deflation by the trials of an owner', () => {
   it('run without trades counts and has no Sharpe ratio', async () => {
     const owner = newOwner();
     expect(await count({ owner }, 'flat', FLAT)).toMatchObject({
-      ...{ owner: 1, sharpe_ratio_daily: null, probabilistic_sharpe_ratio: null },
+      owner: 1,
+      sharpe_ratio_daily: null,
+      probabilistic_sharpe_ratio: null,
       deflated_sharpe_ratio: null,
     });
     // One known ratio of two trials has no variance.
     expect(await count({ owner }, 'a', A)).toMatchObject({
-      ...{ owner: 2, expected_max_sharpe_daily: null, deflated_sharpe_ratio: null },
+      owner: 2,
+      expected_max_sharpe_daily: null,
+      deflated_sharpe_ratio: null,
       probabilistic_sharpe_ratio: expect.closeTo(0.968444894813, 11),
     });
     expect(await count({ owner }, 'b', B)).toMatchObject({
@@ -182,7 +188,9 @@ describe('concurrency and crashes', () => {
     const records = await Promise.all(digests.map((digest) => count({ owner, session: 's' }, digest)));
     expect(Math.max(...records.map((record) => record.owner))).toBe(20);
     expect(numbers(await count({ owner, session: 's' }, 'd7'))).toEqual({
-      ...{ owner: 20, strategy: 20, session: 20 },
+      owner: 20,
+      strategy: 20,
+      session: 20,
     });
   });
 
@@ -249,10 +257,18 @@ describe('bounds', () => {
       },
     });
     const groups = Array.from({ length: MAX_TRIAL_GROUPS }, (_, index) => ({
-      ...{ job_id: `#trials#${owner}`, item: `GROUP#${String(index).padStart(32, '0')}` },
-      ...{ schema_version: 1, strategy: 'x', pairs: 'BTC/USDT:USDT', trials: 1, epoch: 0 },
+      job_id: `#trials#${owner}`,
+      item: `GROUP#${String(index).padStart(32, '0')}`,
+      schema_version: 1,
+      strategy: 'x',
+      pairs: 'BTC/USDT:USDT',
+      trials: 1,
+      epoch: 0,
       candles: { start: Date.UTC(2000, 0, 1 + index), end: Date.UTC(2000, 0, 2 + index) },
-      ...{ sharpe_count: 1, sharpe_sum: 0.1, sharpe_squares: 0.01, recent: new Set([`x${index}`]) },
+      sharpe_count: 1,
+      sharpe_sum: 0.1,
+      sharpe_squares: 0.01,
+      recent: new Set([`x${index}`]),
     }));
     for (let from = 0; from < groups.length; from += 25) {
       const puts = groups.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }));

@@ -91,7 +91,8 @@ it('cut around the end of a delisted pair, or of the run, finds nothing in a cau
   const intervals = [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
   const pairs = [
     {
-      ...{ pair: delisted!.pair, candles: sliceCandles(delisted!.candles, 0, rows) },
+      pair: delisted!.pair,
+      candles: sliceCandles(delisted!.candles, 0, rows),
       membership: { intervals, delisting: { at, haircut: 0.05 } },
     },
     { ...other!, membership: { intervals } },

@@ -147,7 +147,10 @@ describe('derivatives', () => {
     ].flatMap(neighbors);
     const scores = Float64Array.from([
       ...edges.flatMap((edge) => [edge, -edge]),
-      ...[0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+      0,
+      -0,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
       ...Array.from({ length: 60_000 }, (_, i) => (random() - 0.5) * [4, 40, 1600][i % 3]!),
       ...Array.from({ length: 3001 }, () => (random() - 0.5) * 2 ** (-60 * random())),
     ]);

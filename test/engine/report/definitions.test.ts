@@ -26,7 +26,11 @@ const long = runBacktest(
   sampleInput({
     config: {
       ...CONFIG,
-      ...{ timeframe: '4h', stoploss: -0.2, leverage: 1, trailing: null, minimal_roi: { 0: 0.1 } },
+      timeframe: '4h',
+      stoploss: -0.2,
+      leverage: 1,
+      trailing: null,
+      minimal_roi: { 0: 0.1 },
       date_range: { start: '2024-01-01T00:00:00.000Z', end: '2024-08-20T00:00:00.000Z' },
     },
     pairs: CONFIG.pairs.map((pair, i) => ({

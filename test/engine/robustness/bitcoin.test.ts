@@ -19,8 +19,15 @@ function run(benchmark: RunBenchmark | undefined, pair = ETH) {
     strategy: SAMPLE_STRATEGY,
     config: {
       ...CONFIG,
-      ...{ timeframe: '4h', pairs: [pair], date_range: { start: CONFIG.date_range.start, end } },
-      ...{ leverage: 1, trailing: null, minimal_roi: {}, stoploss: -0.3, fee: 0, slippage: 0 },
+      timeframe: '4h',
+      pairs: [pair],
+      date_range: { start: CONFIG.date_range.start, end },
+      leverage: 1,
+      trailing: null,
+      minimal_roi: {},
+      stoploss: -0.3,
+      fee: 0,
+      slippage: 0,
     },
     pairs: [{ pair, candles: walk(DAYS * 6 + 20, DAY_MS / 6, 3, START - (20 * DAY_MS) / 6) }],
   });
@@ -65,11 +72,9 @@ describe('benchmark of stored bitcoin', () => {
     const hours = (step: number) =>
       Float64Array.from({ length: (DAYS * 24) / step }, (_, i) => START + i * step * 3_600_000);
     const funding = (timestamp: Float64Array) => ({
-      ...{
-        timestamp,
-        rate: new Float64Array(timestamp.length),
-        markPrice: timestamp.slice().fill(Number.NaN),
-      },
+      timestamp,
+      rate: new Float64Array(timestamp.length),
+      markPrice: timestamp.slice().fill(Number.NaN),
     });
     const about = (benchmark: RunBenchmark) =>
       run(benchmark).report.warnings.filter((warning) => warning.includes(BTC));

@@ -27,9 +27,20 @@ function pairs(seed: number, edge = 0.8): PairInput[] {
 }
 
 const MECHANICAL: SimulationSettings = {
-  ...{ timeframeMs: STEP, startingBalance: 10_000, stake: { kind: 'fixed', amount: 500 }, maxOpenTrades: 2 },
-  ...{ fee: 0.0005, slippage: 0, leverage: 1, canShort: false, stoploss: -0.03, useExitSignal: true },
-  ...{ exitProfitOnly: false, exitProfitOffset: 0, ignoreRoiIfEntrySignal: false, fillModel: 'freqtrade' },
+  timeframeMs: STEP,
+  startingBalance: 10_000,
+  stake: { kind: 'fixed', amount: 500 },
+  maxOpenTrades: 2,
+  fee: 0.0005,
+  slippage: 0,
+  leverage: 1,
+  canShort: false,
+  stoploss: -0.03,
+  useExitSignal: true,
+  exitProfitOnly: false,
+  exitProfitOffset: 0,
+  ignoreRoiIfEntrySignal: false,
+  fillModel: 'freqtrade',
   liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 },
 };
 
@@ -138,7 +149,10 @@ describe('breakEven', () => {
     expect(find(pairs(5, 0.1), withTable, true)).toMatchObject({ cost: null, method: 'simulated' });
     const none = pairs(5).map((pair) => ({ ...pair, signals: {} }));
     expect(find(none, MECHANICAL)).toEqual({
-      ...{ cost: null, paid: 0.0005, method: null, simulations: 0 },
+      cost: null,
+      paid: 0.0005,
+      method: null,
+      simulations: 0,
       reason: 'The run has no trades.',
     });
   });

@@ -53,7 +53,11 @@ function sectionOf(changes: Changes = {}, candles = [market()], strategy = DAILY
     candles,
     { capacity: true },
     {
-      ...{ fee: 0, stake_amount: STAKE, dry_run_wallet: WALLET, max_open_trades: 2, ...changes },
+      fee: 0,
+      stake_amount: STAKE,
+      dry_run_wallet: WALLET,
+      max_open_trades: 2,
+      ...changes,
     },
   );
 }
@@ -156,7 +160,9 @@ describe('capacity', () => {
   ])('%s: no figures, with the reason', (_name, changes, candles, strategy, reason) => {
     const none = sectionOf(changes, [candles], strategy as StrategyDefinition);
     expect(none.capacity).toMatchObject({
-      ...{ aum_half: null, aum_zero: null, reason: expect.stringContaining(reason) },
+      aum_half: null,
+      aum_zero: null,
+      reason: expect.stringContaining(reason),
     });
     expect(JSON.stringify(none)).not.toContain('NaN');
     expect(none.findings.at(-1)).toContain('No capacity was found: ');

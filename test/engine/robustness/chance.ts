@@ -73,14 +73,23 @@ export function testOf(
   const end = new Date(candles[0]!.timestamp.at(-1)! + HOUR).toISOString();
   const config: ResolvedBacktestConfig = {
     ...CONFIG,
-    ...{ pairs, timeframe: '1h', date_range: { start: CONFIG.date_range.start, end } },
-    ...{ leverage: 1, trailing: null, minimal_roi: {}, stoploss: -0.9, fee: 0.0002, slippage: 0 },
+    pairs,
+    timeframe: '1h',
+    date_range: { start: CONFIG.date_range.start, end },
+    leverage: 1,
+    trailing: null,
+    minimal_roi: {},
+    stoploss: -0.9,
+    fee: 0.0002,
+    slippage: 0,
     ...changes,
     ...(robustness && { robustness }),
   };
   return runBacktest(
     {
-      ...{ strategy, config, strategyDigest: sha256('source') },
+      strategy,
+      config,
+      strategyDigest: sha256('source'),
       pairs: pairs.map((pair, i) => ({ pair, candles: candles[i]! })),
     },
     { digest: sha256 },

@@ -24,8 +24,14 @@ function inputOf({ days, strategy = SAMPLE_STRATEGY, pairs = CONFIG.pairs, isFla
     strategy,
     config: {
       ...CONFIG,
-      ...{ timeframe: '4h', pairs: [...pairs], date_range: { start: CONFIG.date_range.start, end } },
-      ...{ leverage: 1, trailing: null, minimal_roi: {}, stoploss: -0.3, slippage: 0 },
+      timeframe: '4h',
+      pairs: [...pairs],
+      date_range: { start: CONFIG.date_range.start, end },
+      leverage: 1,
+      trailing: null,
+      minimal_roi: {},
+      stoploss: -0.3,
+      slippage: 0,
     },
     pairs: pairs.map((pair, i) => {
       const candles = walk((days * 24) / HOURS + STARTUP, STEP, i + 3, START - STARTUP * STEP);
@@ -143,7 +149,9 @@ describe('robustness of a report', () => {
     const section = robustnessOf({ days: 120, strategy: once, pairs: ['ETH/USDT:USDT'] });
     expect(section.break_even.method).toBe('closed_form');
     expect(section.benchmarks[1]).toMatchObject({
-      ...{ benchmark: 'btc', pair: null, alpha_pct: null },
+      benchmark: 'btc',
+      pair: null,
+      alpha_pct: null,
       reason:
         'The run has no pair of bitcoin. Collect BTC/USDT:USDT or add it to the pairs to compare with it.',
     });

@@ -21,14 +21,13 @@ const SEARCHES = 19;
 
 /** Long after a candle that rose `lag` candles ago, out after one that fell. */
 export const follower: StrategyDefinition = {
-  ...{
-    name: 'follower',
-    description: 'Follows.',
-    timeframe: '1d',
-    pairs: ['BTC/USDT:USDT'],
-    stakeAmount: 100,
-  },
-  ...{ stoploss: -0.9, startupCandles: () => STARTUP },
+  name: 'follower',
+  description: 'Follows.',
+  timeframe: '1d',
+  pairs: ['BTC/USDT:USDT'],
+  stakeAmount: 100,
+  stoploss: -0.9,
+  startupCandles: () => STARTUP,
   parameters: {
     lag: { kind: 'integer', default: 1, min: 1, max: 8, description: 'Candles' },
   },
@@ -68,17 +67,40 @@ export function jobOf(seed: number, n_trials = 4): HyperoptJobIn<'running'> {
   const end = new Date(START + BARS * STEP).toISOString();
   const date_range = { start: new Date(START).toISOString(), end };
   return {
-    ...{ ...job, status: 'running', started_at: end },
+    ...job,
+    status: 'running',
+    started_at: end,
     base: {
       ...base,
-      ...{ strategy: 'follower', timeframe: '1d', pairs: ['BTC/USDT:USDT'], params: { lag: 1 } },
-      ...{ date_range, fee: 0, slippage: 0, stake_amount: 100, dry_run_wallet: 1_000, stoploss: -0.9 },
-      ...{ minimal_roi: {}, trailing: null, timeframe_detail: null, precision: 'none', trading_mode: 'spot' },
+      strategy: 'follower',
+      timeframe: '1d',
+      pairs: ['BTC/USDT:USDT'],
+      params: { lag: 1 },
+      date_range,
+      fee: 0,
+      slippage: 0,
+      stake_amount: 100,
+      dry_run_wallet: 1_000,
+      stoploss: -0.9,
+      minimal_roi: {},
+      trailing: null,
+      timeframe_detail: null,
+      precision: 'none',
+      trading_mode: 'spot',
     },
     config: {
-      ...{ n_trials, backtest_period_days: BARS, objective_metric: 'total_profit_pct' },
-      ...{ direction: 'maximize', model_types: ['none'], sampler: 'tpe', pruner: 'none', seed, workers: 1 },
-      ...{ date_range, search: { lag: { kind: 'integer', min: 1, max: 8 } }, permutations: 19 },
+      n_trials,
+      backtest_period_days: BARS,
+      objective_metric: 'total_profit_pct',
+      direction: 'maximize',
+      model_types: ['none'],
+      sampler: 'tpe',
+      pruner: 'none',
+      seed,
+      workers: 1,
+      date_range,
+      search: { lag: { kind: 'integer', min: 1, max: 8 } },
+      permutations: 19,
     },
   };
 }

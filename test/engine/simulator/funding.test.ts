@@ -77,7 +77,8 @@ describe('funding', () => {
     const { trades } = run(
       { rows, enterLong: [0], funding: hourly([2.5]) },
       {
-        ...{ stoploss: -0.5, unfilledTimeoutMinutes: 300 },
+        stoploss: -0.5,
+        unfilledTimeoutMinutes: 300,
         callbacks: {
           adjustPosition: ({ index }) => (index === 2 ? 95 : null),
           customEntryPrice: ({ index }, _side, open) => (index === 2 ? 95 : open),

@@ -69,10 +69,10 @@ describe('liquidation by tiers', () => {
 
   it('a price half a tick off the grid is rounded as by freqtrade', () => {
     const price = (entry: number, leverage: number, side: Direction) =>
-      liquidationPrice(
-        ...([entry, (3 * entry) / leverage, 3, [{ rate: 0.005, amount: 0 }]] as const),
-        ...([0.05, 0, side, { units: 1, scale: 100 }] as const),
-      );
+      liquidationPrice(entry, (3 * entry) / leverage, 3, [{ rate: 0.005, amount: 0 }], 0.05, 0, side, {
+        units: 1,
+        scale: 100,
+      });
     // 31.485000000000003 and 103.15499999999997 before rounding.
     expect(price(59.7, 2, LONG)).toBe(31.49);
     expect(price(87.1, 5, SHORT)).toBe(103.15);
@@ -104,7 +104,10 @@ describe('cross margin', () => {
     simulate(
       pairs,
       settingsOf({
-        ...{ leverage: 10, stoploss: -10, maxOpenTrades: 2, stake: { kind: 'fixed', amount: 450 } },
+        leverage: 10,
+        stoploss: -10,
+        maxOpenTrades: 2,
+        stake: { kind: 'fixed', amount: 450 },
         liquidation: { maintenanceMarginRate: 0.005, buffer: 0, marginMode },
         ...changes,
       }),
@@ -130,7 +133,10 @@ describe('cross margin', () => {
     const { trades } = simulate(
       sold,
       settingsOf({
-        ...{ leverage: 10, stoploss: -10, maxOpenTrades: 2, stake: { kind: 'fixed', amount: 450 } },
+        leverage: 10,
+        stoploss: -10,
+        maxOpenTrades: 2,
+        stake: { kind: 'fixed', amount: 450 },
         liquidation: { maintenanceMarginRate: 0.005, buffer: 0, marginMode: 'cross' },
       }),
     );
@@ -149,7 +155,9 @@ describe('cross margin', () => {
     const { trades } = simulate(
       pairs,
       settingsOf({
-        ...{ stoploss: -10, maxOpenTrades: 2, stake: { kind: 'fixed', amount: 400 } },
+        stoploss: -10,
+        maxOpenTrades: 2,
+        stake: { kind: 'fixed', amount: 400 },
         liquidation: { maintenanceMarginRate: 0.005, buffer: 0, marginMode: 'cross' },
         callbacks: { leverage: ({ pair }) => (pair === 'A' ? 4 : 1) },
       }),

@@ -38,7 +38,10 @@ describe('orderFilled', () => {
     };
     run({ rows: FLAT, enterLong: [0], enterTags: { 0: 'dip' }, exitLong: [3] }, callbacks);
     const at = (hour: number, order: Partial<OrderView>, trade: object) => [
-      ...[hour, 'A', { price: 100, placedAt: expect.any(Number), ...order }, trade],
+      hour,
+      'A',
+      { price: 100, placedAt: expect.any(Number), ...order },
+      trade,
     ];
     expect(seen).toEqual([
       at(1, { side: 'entry', kind: 'entry', amount: 1, tag: 'dip' }, { amount: 1, entries: 1, exits: 0 }),
@@ -164,10 +167,16 @@ describe('loopStart', () => {
     simulate(pairs, settingsOf({ callbacks, maxOpenTrades: 2 }));
     expect(seen).toEqual([
       [1, 'A1@100'],
-      ...[[2, 'A2@100'], 'enter A 2', 'exit A 2'],
-      ...[[3, 'A3@100', 'B1@100'], 'exit A 3'],
-      ...[[4, 'B2@100'], 'enter B 4', 'exit B 4'],
-      ...[[5, 'B3@100'], 'exit B 5'],
+      [2, 'A2@100'],
+      'enter A 2',
+      'exit A 2',
+      [3, 'A3@100', 'B1@100'],
+      'exit A 3',
+      [4, 'B2@100'],
+      'enter B 4',
+      'exit B 4',
+      [5, 'B3@100'],
+      'exit B 5',
     ]);
   });
 

@@ -33,8 +33,11 @@ describe('protections of a run', () => {
         maxOpenTrades: 1,
         protections: [
           {
-            ...{ method: 'MaxDrawdown', calculation_mode: 'equity', max_allowed_drawdown },
-            ...{ lookback_period_candles: 2, stop_duration: 30 },
+            method: 'MaxDrawdown',
+            calculation_mode: 'equity',
+            max_allowed_drawdown,
+            lookback_period_candles: 2,
+            stop_duration: 30,
           },
         ],
       }).locks.map(({ from, reason }) => `${hourOf(from)} ${reason}`);

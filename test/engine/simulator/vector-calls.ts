@@ -21,7 +21,9 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 /** The calls of a scenario with the arguments that {@link listingCalls} lists too. */
 export function comparedCalls(calls: readonly ListedCall[] = []): readonly ListedCall[] {
   return calls.map(([name, pair, row, values]) => [
-    ...([name, pair, row] as const),
+    name,
+    pair,
+    row,
     Object.fromEntries(ARGUMENTS[name]!.map((key) => [key, values[key]])),
   ]);
 }

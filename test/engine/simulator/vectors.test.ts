@@ -7,7 +7,9 @@ import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
 /** Scenarios of the reference that use features the engine does not have, by feature. */
 const OUT_OF_SCOPE = {
   'a defect that is not copied': [
-    ...['quirk-detail-last-candle', 'quirk-no-amount-step', 'quirk-oversized-partial-exit'],
+    'quirk-detail-last-candle',
+    'quirk-no-amount-step',
+    'quirk-oversized-partial-exit',
   ],
 } as const;
 

@@ -169,14 +169,16 @@ export function pairsOf(vector: Scenario, shared: Shared = SHARED): PairInput[] 
   const start = Math.min(...sets.map(({ start_ms }) => start_ms)) + startup_candles * TIMEFRAME_MS[timeframe];
   const strategy = { startupCandles: () => startup_candles } as unknown as StrategyDefinition;
   const config = {
-    ...{ timeframe, params: {} },
+    timeframe,
+    params: {},
     date_range: { start: new Date(start).toISOString(), end: '2100-01-01T00:00:00Z' },
   } as unknown as ResolvedBacktestConfig;
   return Object.entries(vector.pairs).map(([pair, own]) => {
     const set = shared.candle_sets[own.candles]!;
     const candles = candlesOfSet(set);
     const history = readHistory(strategy, config, {
-      ...{ pair, candles },
+      pair,
+      candles,
       ...(own.funding && { funding: fundingOf(shared.funding_sets[own.funding]!) }),
       ...(own.detail && {
         detail: detailUpTo(shared.candle_sets[own.detail]!, candles.timestamp.at(-1)!),
@@ -371,7 +373,10 @@ export function differences(
   }
   // The texts of the reasons are our own.
   const ourLocks = locks.map((lock) => [
-    ...[lock.pair ?? '*', lock.side ?? '*', minute(lock.from), minute(lock.until)],
+    lock.pair ?? '*',
+    lock.side ?? '*',
+    minute(lock.from),
+    minute(lock.until),
   ]);
   const theirLocks = (expected.locks ?? []).map((lock) => lock.slice(0, 4));
   if (JSON.stringify(ourLocks.sort()) !== JSON.stringify(theirLocks.sort()))
@@ -408,7 +413,14 @@ function differentOrders(
 ): string[] {
   if (!orders) return theirs.length === 2 ? [] : [`trade ${trade}: no orders, not ${theirs.length}`];
   const ours = orders.map(({ side, price, amount, placedAt, filledAt, fee, funding, tag }) => [
-    ...[side === 'entry' ? 1 : 0, price, amount, minute(placedAt), minute(filledAt), fee, funding, tag],
+    side === 'entry' ? 1 : 0,
+    price,
+    amount,
+    minute(placedAt),
+    minute(filledAt),
+    fee,
+    funding,
+    tag,
   ]);
   const isEqual =
     ours.length === theirs.length &&

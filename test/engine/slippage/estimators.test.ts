@@ -40,7 +40,10 @@ const ROWS = [
 const column = (index: number) => Float64Array.from(ROWS, (row) => row[index]!);
 const CANDLES: Candles = {
   timestamp: Float64Array.from(ROWS, (_, row) => row),
-  ...{ open: column(0), high: column(1), low: column(2), close: column(3) },
+  open: column(0),
+  high: column(1),
+  low: column(2),
+  close: column(3),
   volume: new Float64Array(ROWS.length),
 };
 

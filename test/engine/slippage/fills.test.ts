@@ -183,10 +183,15 @@ describe('participation', () => {
   it('an exit signal sells what each candle takes at the next opens, without another signal', () => {
     const rows = [100, 100, 100, 110, 120, 130, 140, 150].map(flat);
     const { trades, fills, finalBalance } = run({
-      ...{ model: { participation: 0.1 }, rows, volume: [100, 9, 4, 0, 3, 99, 9, 9] },
+      model: { participation: 0.1 },
+      rows,
+      volume: [100, 9, 4, 0, 3, 99, 9, 9],
     });
     const orders = trades[0]!.orders!.map(({ filledAt, amount, price, tag }) => [
-      ...[hourOf(filledAt), amount, price, tag],
+      hourOf(filledAt),
+      amount,
+      price,
+      tag,
     ]);
     expect(orders).toEqual([
       [1, 1, 100, null],
@@ -205,7 +210,9 @@ describe('participation', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 100, 80, 85], flat(70), flat(70), flat(70)];
     const script = { rows, volume: [100, 4, 100, 100, 100, 100], exitLong: [] };
     const { trades } = run({
-      ...{ ...script, model: { participation: 0.1 }, settings: { stoploss: -0.1 } },
+      ...script,
+      model: { participation: 0.1 },
+      settings: { stoploss: -0.1 },
     });
     expect(trades[0]!.orders!.map(({ amount, price, tag }) => [amount, price, tag])).toEqual([
       [1, 100, null],
@@ -213,7 +220,9 @@ describe('participation', () => {
       [0.6, 70, 'stop_loss'],
     ]);
     const slipped = run({
-      ...{ ...script, model: { participation: 0.1, impact: 1 }, settings: { stoploss: -0.1 } },
+      ...script,
+      model: { participation: 0.1, impact: 1 },
+      settings: { stoploss: -0.1 },
     });
     const [, first, second] = slipped.trades[0]!.orders!;
     expect(first!.price).toBeCloseTo(
@@ -233,7 +242,10 @@ describe('participation', () => {
     expect(ended).toMatchObject({ exitReason: 'force_exit', amount: 1 });
     // A liquidation also ends an exit that waits.
     const waiting = run({
-      ...{ ...thin, rows, exitLong: [1], settings: { leverage: 2, stoploss: -0.99 } },
+      ...thin,
+      rows,
+      exitLong: [1],
+      settings: { leverage: 2, stoploss: -0.99 },
     }).trades[0]!;
     expect(waiting.orders!.map(({ amount, tag }) => [amount, tag])).toEqual([
       [2, null],
@@ -296,7 +308,9 @@ describe('participation', () => {
     const { trades } = simulate(
       [{ ...input, detail }],
       settingsOf({
-        ...{ stoploss: -0.5, participation: 0.1, detailTimeframeMs: HOUR / 4 },
+        stoploss: -0.5,
+        participation: 0.1,
+        detailTimeframeMs: HOUR / 4,
         callbacks: { customExitPrice: () => 111 },
       }),
     );
@@ -311,8 +325,13 @@ describe('participation', () => {
 
   it('an entry below the smallest order of the exchange is dropped', () => {
     const instrument = {
-      ...{ amountStep: 0.001, minAmount: null, maxAmount: null, minCost: 20, maxCost: null },
-      ...{ contractSize: 1, priceTick: null },
+      amountStep: 0.001,
+      minAmount: null,
+      maxAmount: null,
+      minCost: 20,
+      maxCost: null,
+      contractSize: 1,
+      priceTick: null,
     };
     const settings = settingsOf({ participation: 0.01 });
     const tradesWith = (volume: number) => {

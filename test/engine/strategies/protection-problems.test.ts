@@ -21,16 +21,28 @@ describe('protections', () => {
       protectionProblems([
         { method: 'CooldownPeriod', stop_duration_candles: 5 },
         {
-          ...{ method: 'StoplossGuard', lookback_period_candles: 24, trade_limit: 4, required_profit: 0 },
-          ...{ stop_duration_candles: 4, only_per_pair: false, only_per_side: true },
+          method: 'StoplossGuard',
+          lookback_period_candles: 24,
+          trade_limit: 4,
+          required_profit: 0,
+          stop_duration_candles: 4,
+          only_per_pair: false,
+          only_per_side: true,
         },
         {
-          ...{ method: 'LowProfitPairs', lookback_period: 360, trade_limit: 2, stop_duration: 60 },
+          method: 'LowProfitPairs',
+          lookback_period: 360,
+          trade_limit: 2,
+          stop_duration: 60,
           required_profit: 0.02,
         },
         {
-          ...{ method: 'MaxDrawdown', lookback_period_candles: 48, trade_limit: 20, unlock_at: '18:00' },
-          ...{ max_allowed_drawdown: 0.2, calculation_mode: 'equity' },
+          method: 'MaxDrawdown',
+          lookback_period_candles: 48,
+          trade_limit: 20,
+          unlock_at: '18:00',
+          max_allowed_drawdown: 0.2,
+          calculation_mode: 'equity',
         },
       ]),
     ).toEqual([]);

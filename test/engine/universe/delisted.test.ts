@@ -22,8 +22,13 @@ const ROWS = 20;
 const ENDED = 10;
 const INTERVALS = [{ from: START, to: START + ROWS * HOUR }];
 const INSTRUMENT: Instrument = {
-  ...{ amountStep: null, minAmount: null, maxAmount: null, minCost: null, maxCost: null },
-  ...{ contractSize: 1, priceTick: 1 },
+  amountStep: null,
+  minAmount: null,
+  maxAmount: null,
+  minCost: null,
+  maxCost: null,
+  contractSize: 1,
+  priceTick: 1,
 };
 
 const prices = (length: number, price = 100) => Array.from({ length }, () => flat(price));
@@ -68,8 +73,11 @@ describe('pair that was delisted within the run', () => {
     // Row 9 is its last candle: the signal of row 9 acts in row 10, when the slot is free.
     expect(
       trades.map((trade) => [
-        ...[trade.pair, row(trade.openedAt), row(trade.closedAt)],
-        ...[trade.exitReason, trade.leftOpen],
+        trade.pair,
+        row(trade.openedAt),
+        row(trade.closedAt),
+        trade.exitReason,
+        trade.leftOpen,
       ]),
     ).toEqual([
       ['ENDED', 3, 9, 'delisted', false],

@@ -43,7 +43,8 @@ function runWithin(signals: Record<'enterLong' | 'exitLong', (row: number) => bo
   const column = (isSet: (row: number) => boolean, { timestamp }: { timestamp: Float64Array }) =>
     Uint8Array.from(timestamp, (time) => Number(isSet((time - START) / STEP)));
   const strategy = {
-    ...{ ...SAMPLE_STRATEGY, canShort: false },
+    ...SAMPLE_STRATEGY,
+    canShort: false,
     signals: (candles: { timestamp: Float64Array }) => ({
       enterLong: column(signals.enterLong, candles),
       exitLong: column(signals.exitLong, candles),
@@ -74,9 +75,7 @@ it('entries of the cost sweep that come too late for the universe are left out',
     exitLong: (row: number) => row === 70,
   };
   const { report } = runWithin(signals);
-  const trades = report.robustness!.cost_sweep!.cells.map(({ delay, total_trades }) => [
-    ...[delay, total_trades],
-  ]);
+  const trades = report.robustness!.cost_sweep!.cells.map(({ delay, total_trades }) => [delay, total_trades]);
   expect(trades).toContainEqual([1, 2]);
   expect(trades).toContainEqual([2, 1]);
 });

@@ -24,8 +24,13 @@ describe('survivorship', () => {
     ['ends at noon', LAST_DAY + DAY_MS + 12 * HOUR, LAST_DAY + 5 * HOUR],
   ])('a pair that was delisted survives in no comparison when the run %s', (_, end, ended) => {
     const universe = {
-      ...({ rule: 'top_volume', n: 1, lookback_days: 3, rebalance: 'daily', min_age_days: 0 } as const),
-      ...{ delisting_haircut: 0.05, candidates: ['DEAD', 'ALIVE'] },
+      rule: 'top_volume' as const,
+      n: 1,
+      lookback_days: 3,
+      rebalance: 'daily' as const,
+      min_age_days: 0,
+      delisting_haircut: 0.05,
+      candidates: ['DEAD', 'ALIVE'],
     };
     const plan = planUniverse(
       universe,

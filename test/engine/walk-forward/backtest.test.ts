@@ -172,7 +172,10 @@ describe('short history with models', () => {
   it('windows without enough history have no predictions and are warned about', () => {
     const { report } = run({ history: 1 });
     expect(report.models!.windows.map(({ skipped }) => skipped !== null).slice(0, 4)).toEqual([
-      ...[true, true, true, false],
+      true,
+      true,
+      true,
+      false,
     ]);
     expect(report.warnings).toContainEqual(
       expect.stringMatching(

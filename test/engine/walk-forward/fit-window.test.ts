@@ -35,7 +35,10 @@ const run: MlRun = {
 };
 
 const computedOf = ({ timestamp }: Candles, columns = {}) => ({
-  ...{ columns, informative: {}, pair: run.pair, rows: timestamp.length },
+  columns,
+  informative: {},
+  pair: run.pair,
+  rows: timestamp.length,
 });
 
 const learn = (candles: Candles = CANDLES, strategy: StrategyDefinition = mlClassifier) =>

@@ -41,7 +41,9 @@ export const dynamodb: Part = {
         await waitFor(port, server);
         const vitest = await runCommand('vitest', ['run', '--project', 'rest', ...TESTS], {
           DYNAMODB_ENDPOINT: `http://127.0.0.1:${port}`,
-          ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
+          AWS_ACCESS_KEY_ID: 'test',
+          AWS_SECRET_ACCESS_KEY: 'test',
+          AWS_REGION: 'us-east-1',
         });
         if (vitest.status !== 0) throw new Error(vitest.text.slice(-3000));
         const summary = stripVTControlCharacters(vitest.text).match(/Tests +(\d+) passed/);

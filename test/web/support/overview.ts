@@ -5,9 +5,19 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOSt
 
 function job(id: string, more: Partial<OverviewJob>): OverviewJob {
   return {
-    ...{ kind: 'backtest', id, status: 'running', progress: 0.42, name: 'ema_crossover' },
-    ...{ experiment_name: null, created_at: ago(9), started_at: ago(8), finished_at: null },
-    ...{ total_profit_pct: null, best_value: null, new_candles: null, error: null },
+    kind: 'backtest',
+    id,
+    status: 'running',
+    progress: 0.42,
+    name: 'ema_crossover',
+    experiment_name: null,
+    created_at: ago(9),
+    started_at: ago(8),
+    finished_at: null,
+    total_profit_pct: null,
+    best_value: null,
+    new_candles: null,
+    error: null,
     ...more,
   };
 }
@@ -24,9 +34,17 @@ type Challenge = NonNullable<Overview['challenges']>['items'][number];
 
 function challenge(id: string, more: Partial<Challenge>): Challenge {
   return {
-    ...{ challenge_id: id, model_name: 'ema_crossover', champion_version: '1', challenger_version: '2' },
-    ...{ status: 'active', traffic_split: [0.95, 0.05], outcome: null, promoted_at: null },
-    ...{ hold: null, next_stage: null, created_at: ago(300) },
+    challenge_id: id,
+    model_name: 'ema_crossover',
+    champion_version: '1',
+    challenger_version: '2',
+    status: 'active',
+    traffic_split: [0.95, 0.05],
+    outcome: null,
+    promoted_at: null,
+    hold: null,
+    next_stage: null,
+    created_at: ago(300),
     ...more,
   } as Challenge;
 }
@@ -47,7 +65,9 @@ export function busyOverview(): Overview {
       job('bt-3', { ...ended, total_profit_pct: -3.456 }),
       job('ho-2', { ...ended, kind: 'hyperopt', best_value: 1.5 }),
       job('bt-4', {
-        ...{ status: 'failed', progress: null, finished_at: ago(6) },
+        status: 'failed',
+        progress: null,
+        finished_at: ago(6),
         error: 'The strategy returned no signals',
       }),
     ],

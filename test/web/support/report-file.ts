@@ -9,8 +9,14 @@ import { seedBacktest } from './seed.ts';
 
 /** Headings of the report, in its order. */
 export const HEADINGS = [
-  ...['Equity and drawdown', 'Monthly returns, %', 'Trades, USDT', 'Distribution of the results, %'],
-  ...['Trades by group, USDT', 'Drawdowns, USDT', 'Costs, USDT', 'Provenance'],
+  'Equity and drawdown',
+  'Monthly returns, %',
+  'Trades, USDT',
+  'Distribution of the results, %',
+  'Trades by group, USDT',
+  'Drawdowns, USDT',
+  'Costs, USDT',
+  'Provenance',
 ];
 /** Ends a script and a title, and runs a script, wherever it is not text. */
 export const HOSTILE = `</script></title><img src=x onerror=alert(1)>$&"'<!--\u2028`;

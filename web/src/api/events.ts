@@ -34,7 +34,9 @@ export async function follow<I extends OperationId>(
 ): Promise<void> {
   const { signal, onState, lastId } = options;
   await followStream({
-    ...{ signal, onState, lastId },
+    signal,
+    onState,
+    lastId,
     open: (last) => connect(id, request, last, signal),
     onEvent: (event) => options.onEvent({ ...event, data: JSON.parse(event.data) } as never),
   });

@@ -212,7 +212,12 @@ function Pane(props: {
       plotOptions(tokens, shared, {
         looks: JSON.parse(looks) as readonly Look[],
         lines: lines === '' ? [] : lines.split(',').map(Number),
-        ...{ unit, range, isLog, isTime, isLast, pad },
+        unit,
+        range,
+        isLog,
+        isTime,
+        isLast,
+        pad,
       }),
     [shared, looks, lines, unit, range, isLog, isTime, isLast, pad],
   );

@@ -20,7 +20,13 @@ const TIME_LABELS = [
   [
     0.001,
     ':{ss}.{fff}',
-    ...['\n{D} {MMM} {HH}:{mm}', null, '\n{D} {MMM} {HH}:{mm}', null, '\n{HH}:{mm}', null, 1],
+    '\n{D} {MMM} {HH}:{mm}',
+    null,
+    '\n{D} {MMM} {HH}:{mm}',
+    null,
+    '\n{HH}:{mm}',
+    null,
+    1,
   ],
 ] as const;
 

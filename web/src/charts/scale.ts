@@ -30,7 +30,9 @@ export function scaleOf(name: string, label: string, values: readonly ScaleValue
   const span = high - low || 1;
   const valueAt = (share: number) => (isLog ? Math.exp(low + share * span) : low + share * span);
   return {
-    ...{ name, label, kind: isLog ? 'log' : 'linear' },
+    name,
+    label,
+    kind: isLog ? 'log' : 'linear',
     position: (value) =>
       high === low ? 0.5 : ((isLog ? Math.log(value as number) : (value as number)) - low) / span,
     ticks: [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: short(valueAt(at), 3) })),
@@ -42,7 +44,9 @@ function categories(name: string, label: string, values: readonly ScaleValue[]):
   const names = [...new Set(values.map(String))].sort();
   const at = (index: number) => (names.length < 2 ? 0.5 : index / (names.length - 1));
   return {
-    ...{ name, label, kind: 'category' },
+    name,
+    label,
+    kind: 'category',
     position: (value) => at(names.indexOf(String(value))),
     ticks: names.map((text, index) => ({ at: at(index), text })),
     textAt: (share) => names[Math.round(share * (names.length - 1))] ?? '',

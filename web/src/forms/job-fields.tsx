@@ -16,8 +16,14 @@ import { timeframesOf } from './timeframes.ts';
 
 type MarketField = 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
 type AccountField =
-  | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage')
-  | ('precision' | 'slippage_model')
+  | 'stake_amount'
+  | 'dry_run_wallet'
+  | 'max_open_trades'
+  | 'fee'
+  | 'slippage'
+  | 'leverage'
+  | 'precision'
+  | 'slippage_model'
   | AccountOption;
 
 /** Fields that the requests of all kinds of jobs have. */

@@ -154,8 +154,12 @@ const ROWS_PER_PAGE = 10;
 /** Index that a key leads to from `at`; undefined for other keys. */
 function nextIndex({ key }: KeyboardEvent, at: number, count: number): number | undefined {
   const next = {
-    ...{ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: count - 1 },
-    ...{ PageUp: at - ROWS_PER_PAGE, PageDown: at + ROWS_PER_PAGE },
+    ArrowUp: at - 1,
+    ArrowDown: at + 1,
+    Home: 0,
+    End: count - 1,
+    PageUp: at - ROWS_PER_PAGE,
+    PageDown: at + ROWS_PER_PAGE,
   }[key];
   return next === undefined ? undefined : Math.max(0, Math.min(count - 1, next));
 }
@@ -270,7 +274,8 @@ export function VirtualTable<T>(props: TableProps<T>) {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [at, virtual]);
   const { stop, keys } = useRowKeys(box, {
-    ...{ count: rows.length, selected: at },
+    count: rows.length,
+    selected: at,
     reveal: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
   });
   const items = virtual.getVirtualItems();

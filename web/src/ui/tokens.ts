@@ -1,20 +1,26 @@
 import { useSyncExternalStore } from 'react';
 
 const NAMES = [
-  ...([
-    'bg',
-    'surface',
-    'raised',
-    'line',
-    'line-strong',
-    'text',
-    'muted',
-    'faint',
-    'accent',
-    'link',
-  ] as const),
-  ...(['up', 'down', 'warn', 'grid'] as const),
-  ...(['series-1', 'series-2', 'series-3', 'series-4', 'series-5', 'series-6'] as const),
+  'bg',
+  'surface',
+  'raised',
+  'line',
+  'line-strong',
+  'text',
+  'muted',
+  'faint',
+  'accent',
+  'link',
+  'up',
+  'down',
+  'warn',
+  'grid',
+  'series-1',
+  'series-2',
+  'series-3',
+  'series-4',
+  'series-5',
+  'series-6',
 ] as const;
 
 /** Colours of the theme. A canvas knows no CSS variables: charts read these and are drawn anew when the theme changes. */

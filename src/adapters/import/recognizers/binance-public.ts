@@ -25,8 +25,18 @@ const FOLDERS =
   /^(?<root>.*\/)(?<market>spot|futures\/um|futures\/cm|option)\/(?:daily|monthly)\/(?<type>[A-Za-z]+)\//;
 
 const KLINES: Layout = [
-  ...['open_time', 'open', 'high', 'low', 'close', 'volume', 'close_time', 'quote_volume', 'count'],
-  ...['taker_buy_volume', 'taker_buy_quote_volume', 'ignore'],
+  'open_time',
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'close_time',
+  'quote_volume',
+  'count',
+  'taker_buy_volume',
+  'taker_buy_quote_volume',
+  'ignore',
 ];
 const FUNDING: Layout = ['calc_time', 'funding_interval_hours', 'last_funding_rate'];
 const CANDLES = { layouts: [KLINES], keep: KLINES.slice(0, 6) };

@@ -23,19 +23,22 @@ const FREQTRADE_EXCHANGES: ReadonlyMap<string, string> = new Map([
 /** freqtrade's folder of spot pairs; its name is the exchange's key in ccxt. */
 const FREQTRADE_SPOT = /\/(?<exchange>[^/]+)\/[^/]+$/;
 const FREQTRADE_SPOT_EXCHANGES: ReadonlySet<string> = new Set([
-  ...[
-    'binance',
-    'binanceus',
-    'bingx',
-    'bitget',
-    'bitmart',
-    'bitvavo',
-    'bybit',
-    'coinbase',
-    'cryptocom',
-    'gate',
-  ],
-  ...['htx', 'hyperliquid', 'kraken', 'kucoin', 'mexc', 'okx'],
+  'binance',
+  'binanceus',
+  'bingx',
+  'bitget',
+  'bitmart',
+  'bitvavo',
+  'bybit',
+  'coinbase',
+  'cryptocom',
+  'gate',
+  'htx',
+  'hyperliquid',
+  'kraken',
+  'kucoin',
+  'mexc',
+  'okx',
 ]);
 
 /** Data folders of freqtrade, and files with its names in any folder and format. */

@@ -11,8 +11,16 @@ const KINDS: Readonly<Record<string, TardisKind>> = { trades: 'trades', derivati
 const DAY_MS = 86_400_000;
 /** Exchanges of Tardis whose amounts count contracts or quote currency: a report would show them as base assets. */
 const CONTRACTS: ReadonlySet<string> = new Set([
-  ...['binance-delivery', 'bitmex', 'cryptofacilities', 'deribit', 'gate-io-futures'],
-  ...['huobi-dm-linear-swap', 'huobi-dm-swap', 'kucoin-futures', 'okex-futures', 'okex-swap'],
+  'binance-delivery',
+  'bitmex',
+  'cryptofacilities',
+  'deribit',
+  'gate-io-futures',
+  'huobi-dm-linear-swap',
+  'huobi-dm-swap',
+  'kucoin-futures',
+  'okex-futures',
+  'okex-swap',
 ]);
 
 /** CSV datasets of Tardis.dev, and trade bars of its libraries saved as CSV. */

@@ -218,8 +218,13 @@ export class LocalStrategies implements Strategies {
   #newVersion(file: string, digest: string, formerName: string | null): Version {
     const reading = Promise.resolve();
     const version: Version = {
-      ...{ file, digest, formerName, reading },
-      ...{ outcome: undefined, attempts: 0, source: undefined },
+      file,
+      digest,
+      formerName,
+      reading,
+      outcome: undefined,
+      attempts: 0,
+      source: undefined,
     };
     version.reading = this.#read(version);
     return version;
@@ -249,7 +254,9 @@ export class LocalStrategies implements Strategies {
   async #outcomeOf(version: Version): Promise<KnownStrategy | Failed> {
     const { file, digest } = version;
     const failed = (error: string, line: number | null, retryAt?: number): Failed => ({
-      ...{ error, line, strategy: version.formerName ?? this.#declaredName(file) },
+      error,
+      line,
+      strategy: version.formerName ?? this.#declaredName(file),
       ...(retryAt !== undefined && { retryAt }),
     });
     const source = new StrategySource(

@@ -158,7 +158,10 @@ const description = text(2_000);
 const Parameter = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(['integer', 'number']),
-    ...{ default: z.number(), min: z.number(), max: z.number(), description },
+    default: z.number(),
+    min: z.number(),
+    max: z.number(),
+    description,
   }),
   z.object({ kind: z.literal('choice'), default: Choice, choices: z.array(Choice).max(1_000), description }),
 ]);

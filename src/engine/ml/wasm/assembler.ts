@@ -90,6 +90,9 @@ export interface Import {
   readonly result: Type | null;
 }
 
+/** Magic number and version of the binary format. */
+const MODULE_HEADER = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+
 /** Module in the binary format. It exports every function by its name, and its memory as `memory`. */
 export function assemble(
   imports: readonly Import[],
@@ -102,7 +105,7 @@ export function assemble(
     ...unsigned(imports.length + index),
   ]);
   return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...MODULE_HEADER,
     ...section(1, [...imports, ...sources].map(signature)),
     ...section(
       2,

@@ -232,7 +232,13 @@ export class Position {
     const fee = amount * price * settings.fee;
     history.fees += fee;
     history.orders.push({
-      ...{ side, placedAt, filledAt, price, amount, fee, tag },
+      side,
+      placedAt,
+      filledAt,
+      price,
+      amount,
+      fee,
+      tag,
       funding: this.fundingSum.since,
     });
   }

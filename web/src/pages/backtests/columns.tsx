@@ -197,8 +197,18 @@ const FACTS: readonly ListColumn[] = [
 export const COLUMNS: readonly ListColumn[] = [...METRICS.map(metricColumn), ...FACTS];
 export const COLUMN_KEYS = COLUMNS.map(({ key }) => key);
 export const DEFAULT_COLUMNS: readonly string[] = [
-  ...(['total_profit_pct', 'max_drawdown_pct', 'equity', 'sharpe_ratio', 'total_trades'] as const),
-  ...(['win_rate', 'profit_factor', 'market', 'timeframe', 'range', 'tags', 'created_at'] as const),
+  'total_profit_pct',
+  'max_drawdown_pct',
+  'equity',
+  'sharpe_ratio',
+  'total_trades',
+  'win_rate',
+  'profit_factor',
+  'market',
+  'timeframe',
+  'range',
+  'tags',
+  'created_at',
 ];
 
 export const SORTS: readonly Sort[] = ['created_at', ...METRICS.map(([metric]) => metric)];

@@ -28,7 +28,9 @@ const PAGE_SIZE = 50;
 
 function filtersOf({ q, strategy, status, experiment, pinned }: ListSearch): ListQuery {
   return {
-    ...{ q, strategy, status },
+    q,
+    strategy,
+    status,
     experiment_name: experiment,
     ...(pinned ? { pinned } : {}),
   };

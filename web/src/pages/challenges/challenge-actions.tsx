@@ -71,8 +71,15 @@ function actionsOf({ status, hold, next_stage, promoted_at, outcome }: Challenge
 }
 
 const CHANGED: readonly OperationId[] = [
-  ...(['getChallenge', 'listAllChallenges', 'evaluateChallenge', 'listChallengeEvents'] as const),
-  ...(['listChallengeEvaluations', 'listCatalog', 'listVersions', 'getVersion', 'getOverview'] as const),
+  'getChallenge',
+  'listAllChallenges',
+  'evaluateChallenge',
+  'listChallengeEvents',
+  'listChallengeEvaluations',
+  'listCatalog',
+  'listVersions',
+  'getVersion',
+  'getOverview',
 ];
 
 /** Buttons of what an approver can do now, with their dialogs. */

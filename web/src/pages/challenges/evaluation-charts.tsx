@@ -99,11 +99,17 @@ function chartsOf(unordered: readonly Step[]): {
         baselines: [0],
         series: [
           {
-            ...{ title: 'Champion', color: 'series-1', kind: 'step', format: percent },
+            title: 'Champion',
+            color: 'series-1',
+            kind: 'step',
+            format: percent,
             values: steps.map(({ equity }) => equity.champion),
           },
           {
-            ...{ title: 'Challenger', color: 'series-2', kind: 'step', format: percent },
+            title: 'Challenger',
+            color: 'series-2',
+            kind: 'step',
+            format: percent,
             values: steps.map(({ equity }) => equity.challenger),
           },
         ],

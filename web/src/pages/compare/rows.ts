@@ -111,7 +111,8 @@ export function settingRows(jobs: readonly Job[], base: number): readonly Compar
     leavesOf({
       ...config,
       ...(hasSpot && { trading_mode: config.trading_mode ?? LIMITS.backtest.defaults.trading_mode }),
-      ...{ version: registered?.version ?? null, experiment_name },
+      version: registered?.version ?? null,
+      experiment_name,
     }),
   );
   const paths = [...new Set(settings.flatMap((each) => [...each.keys()]))];

@@ -35,7 +35,10 @@ export function CoveragePanel({ data }: { readonly data: StoredData }) {
                 className="btn"
                 onClick={() =>
                   change({
-                    ...{ exchange: undefined, timeframe: undefined, q: undefined, problems: undefined },
+                    exchange: undefined,
+                    timeframe: undefined,
+                    q: undefined,
+                    problems: undefined,
                   })
                 }
               >

@@ -9,31 +9,36 @@ type Job = ResponseOf<'getHyperopt'>;
 type Search = NonNullable<HyperoptRequest['search']>;
 
 type FieldName =
-  | (
-      | 'strategy'
-      | 'exchange'
-      | 'trading_mode'
-      | 'pairs'
-      | 'timeframe'
-      | 'collect'
-      | 'date_range'
-      | 'experiment_name'
-    )
-  | (
-      | 'objective_metric'
-      | 'direction'
-      | 'n_trials'
-      | 'workers'
-      | 'seed'
-      | 'sampler'
-      | 'pruner'
-      | 'permutations'
-    )
-  | ('backtest_period_days' | 'train_period_days')
-  | ('model_types' | 'n_estimators_range' | 'learning_rate_range')
+  | 'strategy'
+  | 'exchange'
+  | 'trading_mode'
+  | 'pairs'
+  | 'timeframe'
+  | 'collect'
+  | 'date_range'
+  | 'experiment_name'
+  | 'objective_metric'
+  | 'direction'
+  | 'n_trials'
+  | 'workers'
+  | 'seed'
+  | 'sampler'
+  | 'pruner'
+  | 'permutations'
+  | 'backtest_period_days'
+  | 'train_period_days'
+  | 'model_types'
+  | 'n_estimators_range'
+  | 'learning_rate_range'
   | AccountOption
   | 'slippage_model'
-  | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision');
+  | 'stake_amount'
+  | 'dry_run_wallet'
+  | 'max_open_trades'
+  | 'fee'
+  | 'slippage'
+  | 'leverage'
+  | 'precision';
 type Fields = Pick<HyperoptRequest, FieldName>;
 export type ChangeFields = (fields: Partial<Fields>) => void;
 
@@ -79,7 +84,13 @@ export function draftOf(job: Job): Draft {
       date_range,
       backtest_period_days: config.backtest_period_days,
       ...(trainsModels ? models : {}),
-      ...{ n_trials, objective_metric, direction, sampler, pruner, seed, workers },
+      n_trials,
+      objective_metric,
+      direction,
+      sampler,
+      pruner,
+      seed,
+      workers,
       ...(config.permutations !== undefined && { permutations: config.permutations }),
       ...account,
       // Trials with limit orders must not get the market orders of the strategy.
@@ -105,7 +116,9 @@ function searchOf(searched: Job['config']['search']): Search {
 
 /** Fields of models, which a job without them must not or need not name. */
 const MODEL_FIELDS = [
-  ...(['model_types', 'n_estimators_range', 'learning_rate_range'] as const),
+  'model_types',
+  'n_estimators_range',
+  'learning_rate_range',
   'train_period_days',
 ] as const;
 

@@ -84,7 +84,11 @@ export function HyperoptListPage() {
     {
       query: {
         limit: 50,
-        ...{ q, strategy, status, sort, cursor },
+        q,
+        strategy,
+        status,
+        sort,
+        cursor,
         ...(sort ? { sort_order: order ?? 'desc' } : {}),
       },
     },

@@ -50,7 +50,11 @@ async function listedTrials(id: string, signal: AbortSignal): Promise<readonly E
     .filter((trial) => trial.state !== 'running')
     .sort((a, b) => (a.finished_at ?? '').localeCompare(b.finished_at ?? '') || a.number - b.number)
     .map(({ number, state, value, params }, index) => ({
-      ...{ number, value, params, sequence: index + 1, best_value: null },
+      number,
+      value,
+      params,
+      sequence: index + 1,
+      best_value: null,
       state: state as EndedTrial['state'],
     }));
 }

@@ -9,12 +9,34 @@ export type Job = ResponseOf<'getBacktest'>;
 type Body = RequestOf<'submitBacktest'>['body'];
 
 type ConfigField =
-  | ('signals' | 'signals_digest')
-  | ('strategy' | 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
+  | 'signals'
+  | 'signals_digest'
+  | 'strategy'
+  | 'exchange'
+  | 'trading_mode'
+  | 'pairs'
+  | 'timeframe'
+  | 'collect'
+  | 'date_range'
+  | 'params'
   | AccountOption
-  | ('slippage_model' | 'robustness' | 'universe')
-  | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
-  | ('stoploss' | 'trailing' | 'protections' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
+  | 'slippage_model'
+  | 'robustness'
+  | 'universe'
+  | 'stake_amount'
+  | 'dry_run_wallet'
+  | 'max_open_trades'
+  | 'fee'
+  | 'slippage'
+  | 'leverage'
+  | 'precision'
+  | 'stoploss'
+  | 'trailing'
+  | 'protections'
+  | 'timeframe_detail'
+  | 'fill_model'
+  | 'seed'
+  | 'ml_engine';
 export type Config = Pick<BacktestConfigRequest, ConfigField>;
 type Submission = Pick<BacktestRequest, 'experiment_name' | 'priority' | 'model_version' | 'hyperopt_job_id'>;
 

@@ -11,8 +11,17 @@ type Models = NonNullable<Config['ml_engine']>;
 /** Settings that every user of models looks at, and those for a second look. */
 const MAIN = ['train_period_days', 'backtest_period_days', 'entry_threshold', 'n_estimators'] as const;
 const MORE = [
-  ...(['learning_rate', 'max_depth', 'max_leaves', 'max_bins', 'l2', 'min_child_weight', 'gamma'] as const),
-  ...(['subsample', 'column_sample', 'early_stopping_rounds', 'validation_fraction'] as const),
+  'learning_rate',
+  'max_depth',
+  'max_leaves',
+  'max_bins',
+  'l2',
+  'min_child_weight',
+  'gamma',
+  'subsample',
+  'column_sample',
+  'early_stopping_rounds',
+  'validation_fraction',
 ] as const;
 type Setting = (typeof MAIN)[number] | (typeof MORE)[number];
 

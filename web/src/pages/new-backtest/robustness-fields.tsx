@@ -16,8 +16,11 @@ export function RobustnessFields(props: {
     props.onChange({ ...value, ...fields });
   };
   const samples = (name: 'random_entries' | 'permutations') => ({
-    ...{ path: `config.robustness.${name}`, placeholder: 'No test', isInteger: true },
-    ...{ min: LIMITS.robustness[name].min, max: LIMITS.robustness[name].max },
+    path: `config.robustness.${name}`,
+    placeholder: 'No test',
+    isInteger: true,
+    min: LIMITS.robustness[name].min,
+    max: LIMITS.robustness[name].max,
     value: value[name],
     onChange: (count: number | undefined) => change({ [name]: count }),
   });

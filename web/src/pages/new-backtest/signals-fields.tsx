@@ -66,7 +66,8 @@ function useSignalsUpload(change: (fields: Partial<Config>) => void): SignalsUpl
     },
     onSuccess: ({ created, facts }) => {
       change({
-        ...{ signals: created.signals_id, signals_digest: undefined },
+        signals: created.signals_id,
+        signals_digest: undefined,
         ...(facts && { pairs: [...facts.pairs] }),
         ...(facts?.first !== undefined && { date_range: { start: new Date(facts.first).toISOString() } }),
       });

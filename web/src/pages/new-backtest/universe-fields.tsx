@@ -25,8 +25,11 @@ export function UniverseFields(props: {
   if (props.value) last.current = props.value;
   const change = (fields: Partial<Universe>) => props.onChange({ ...value, ...fields });
   const number = (name: 'lookback_days' | 'min_age_days') => ({
-    ...{ path: `config.universe.${name}`, placeholder: String(defaults[name]), isInteger: true },
-    ...{ min: limits[name].min, max: limits[name].max },
+    path: `config.universe.${name}`,
+    placeholder: String(defaults[name]),
+    isInteger: true,
+    min: limits[name].min,
+    max: limits[name].max,
     value: value[name],
     onChange: (count: number | undefined) => change({ [name]: count }),
   });

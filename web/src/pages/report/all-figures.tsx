@@ -118,7 +118,10 @@ function Rows({
     const definition = define(field) ?? define(name.split('.')[0]!);
     const isNumber = rows.some((row) => typeof row[name] === 'number');
     return {
-      ...{ key: name, title: headOf(name, define), width: isNumber ? 130 : 170, isNumber },
+      key: name,
+      title: headOf(name, define),
+      width: isNumber ? 130 : 170,
+      isNumber,
       label: definition?.formula,
       cell: (row) => <Cell value={row[name]} unit={definition?.unit} />,
     };

@@ -55,7 +55,9 @@ export function useCandles(window: Window): Loaded {
         'getCandles',
         {
           query: {
-            ...{ exchange, symbol, timeframe },
+            exchange,
+            symbol,
+            timeframe,
             ...(symbol.includes(':') ? {} : { trading_mode: 'spot' as const }),
             from: iso(pageParam.from),
             to: iso(pageParam.to),

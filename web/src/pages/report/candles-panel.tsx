@@ -34,7 +34,9 @@ export function CandlesPanel(props: {
   );
   const shown = selected?.pair === pair ? selected : undefined;
   const { bars, error, retry, load } = useCandles({
-    ...{ exchange, timeframe, symbol: pair },
+    exchange,
+    timeframe,
+    symbol: pair,
     from: report.settings.first_candle,
     to: report.settings.date_range.end,
     around: shown,

@@ -5,7 +5,10 @@ import type { ReportData } from './data.ts';
 type Steps = NonNullable<NonNullable<ReportData['robustness']>['capacity']>['steps'];
 
 const number = (title: string, cell: (step: Steps[number]) => string): Column<Steps[number]> => ({
-  ...{ key: title, title, isNumber: true, cell },
+  key: title,
+  title,
+  isNumber: true,
+  cell,
 });
 
 const COLUMNS: readonly Column<Steps[number]>[] = [

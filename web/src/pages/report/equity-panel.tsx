@@ -31,7 +31,9 @@ export function EquityPanel(props: {
   // What was left out of the whole curve is loaded for the part in view.
   const isPart = zoom !== undefined && whole.data?.decimated === true;
   const part = useCall('getBacktestCurve', curveOf(id, resolution, zoom), {
-    ...{ enabled: isPart, isImmutable: true, keepPrevious: true },
+    enabled: isPart,
+    isImmutable: true,
+    keepPrevious: true,
   });
   const isOld = whole.data?.market === null;
   const notStored = isOld ? 'Not stored: an earlier release ran this backtest' : undefined;
@@ -79,7 +81,8 @@ function curveOf(id: string, resolution: 'day' | 'candle', zoom?: Range) {
   return {
     params: { job_id: id },
     query: {
-      ...{ resolution, points: POINTS },
+      resolution,
+      points: POINTS,
       ...(zoom ? { from: iso(zoom[0] - DAY), to: iso(zoom[1] + DAY) } : {}),
     },
   } as const;

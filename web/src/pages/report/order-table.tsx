@@ -5,7 +5,9 @@ import type { TradeRow } from './trades.ts';
 type Orders = NonNullable<TradeRow['orders']>;
 
 const time = (key: 'placed_at' | 'filled_at', title: string): Column<Orders[number]> => ({
-  ...{ key, title, width: 150 },
+  key,
+  title,
+  width: 150,
   cell: (order) => utcTime(Date.parse(order[key])),
 });
 

@@ -21,7 +21,10 @@ interface Bootstrapped {
 }
 
 const number = <T,>(title: string, cell: (row: T) => string, of?: (row: T) => number | null): Column<T> => ({
-  ...{ key: title, title, isNumber: true, cell },
+  key: title,
+  title,
+  isNumber: true,
+  cell,
   ...(of && { tone: (row: T) => tone(of(row)) }),
 });
 

@@ -40,7 +40,9 @@ type NumberKey<T> = { [K in keyof T & string]: T[K] extends number | null ? K : 
 function number<T>(key: NumberKey<T>, title: string, unit: MetricUnit): Column<T> {
   const of = (row: T) => row[key] as number | null;
   return {
-    ...{ key, title, isNumber: true },
+    key,
+    title,
+    isNumber: true,
     sort: (row) => of(row) ?? Number.NEGATIVE_INFINITY,
     cell: (row) => (unit === 'minutes' ? withUnit(of(row), unit) : value(of(row), unit)),
   };

@@ -10,7 +10,11 @@ function number(
   isGain = false,
 ): Column<TradeRow> {
   return {
-    ...{ key, title, width, isNumber: true, cell: text },
+    key,
+    title,
+    width,
+    isNumber: true,
+    cell: text,
     sort: (row) => (row[key] as number | null) ?? Number.NEGATIVE_INFINITY,
     ...(isGain ? { tone: (row: TradeRow) => tone(row[key] as number) } : {}),
   };

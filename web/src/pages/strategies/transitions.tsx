@@ -12,7 +12,12 @@ import { useWaiver, WaiverFields } from './waiver.tsx';
 
 /** Operations whose data a transition changes. */
 const CHANGED: readonly OperationId[] = [
-  ...(['listCatalog', 'listVersions', 'getVersion', 'getHistory', 'getProduction', 'getOverview'] as const),
+  'listCatalog',
+  'listVersions',
+  'getVersion',
+  'getHistory',
+  'getProduction',
+  'getOverview',
 ];
 
 /** A version, and which one is in Production now. */

@@ -99,9 +99,13 @@ function VersionDetail({ version }: { readonly version: Version }) {
 }
 
 const TILES = [
-  ...(['total_profit_pct', 'max_drawdown_pct', 'sharpe_ratio', 'profit_factor'] as const),
-  ...(['win_rate', 'total_trades'] as const),
-];
+  'total_profit_pct',
+  'max_drawdown_pct',
+  'sharpe_ratio',
+  'profit_factor',
+  'win_rate',
+  'total_trades',
+] as const;
 
 function MetricTiles({ version }: { readonly version: Version }) {
   return (
