@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build as esbuild, type Metafile } from 'esbuild';
-import { BUNDLE_OPTIONS, build } from '../bin/build.ts';
+import { BUNDLE_OPTIONS, build } from '../bin/build/build.ts';
 import { BACKEND_ENVIRONMENT, SCHEDULES } from '../test/support/lambda-environment.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { runFresh } from './support/fresh-process.ts';

@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { StoredChallenge } from '#contract/stored-challenge.ts';
+import { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import type { PlatformInfo } from '../src/local/platform-info.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { challengeLog, type Item } from './support/challenge-log.ts';

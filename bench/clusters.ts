@@ -1,4 +1,4 @@
-import type { ClusterTotals } from '#contract/stored-challenge.ts';
+import type { ClusterTotals } from '#contract/registry/stored-challenge.ts';
 import { MIN_CLUSTERS } from '#domain/challenges/decide-challenge.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP, isHarmful } from '#engine/stats/always-valid.ts';

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { openFolder } from '#adapters/local/sandbox.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import type { Trade } from '#contract/report.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import type { Trade } from '#contract/backtests/report.ts';
 import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
-import { build } from '../bin/build.ts';
-import { bundleStrategies } from '../bin/bundle-strategies.ts';
-import { BackgroundProgram } from '../bin/cached-build.ts';
+import { build } from '../bin/build/build.ts';
+import { bundleStrategies } from '../bin/build/bundle-strategies.ts';
+import { BackgroundProgram } from '../bin/build/cached-build.ts';
 import { output, pythonWith } from '../test/support/python.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -23,7 +23,7 @@ import { scaled } from './support/quick.ts';
 import { TaskFixture } from './support/task-fixture.ts';
 
 const FOLDER = join(import.meta.dirname, 'support/freqtrade');
-const RECORDER = join(import.meta.dirname, '../bin/record-code.ts');
+const RECORDER = join(import.meta.dirname, '../bin/build/record-code.ts');
 const DRIVER = join(FOLDER, 'driver.py');
 const STRATEGIES = join(FOLDER, 'strategies');
 

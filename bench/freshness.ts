@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
+import { openAudit } from '#adapters/dynamo/audit-trail.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { ulids } from '#adapters/ids.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';

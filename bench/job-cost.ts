@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { equitySparkline } from '#domain/equity-sparkline.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { equitySparkline } from '#domain/backtests/equity-sparkline.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';

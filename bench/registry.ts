@@ -1,4 +1,4 @@
-import type { CatalogRow } from '#contract/stored-registry.ts';
+import type { CatalogRow } from '#contract/registry/stored-registry.ts';
 import type { PlatformInfo } from '../src/local/platform-info.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { storeCatalogRows } from './support/catalog-rows.ts';

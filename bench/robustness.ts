@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { build } from '../bin/build.ts';
+import { build } from '../bin/build/build.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { scaled } from './support/quick.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { addTouchstone } from '#lib/add-touchstone.ts';
-import { checkDeployable, type StageConfig } from '#lib/config.ts';
-import { SettingsError } from '#lib/settings-errors.ts';
-import { readStageConfig } from '#lib/settings-file.ts';
+import { checkDeployable, type StageConfig } from '#lib/settings/config.ts';
+import { SettingsError } from '#lib/settings/settings-errors.ts';
+import { readStageConfig } from '#lib/settings/settings-file.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));

@@ -1,5 +1,5 @@
 /** A backtest from request to report: `npm run demo`, which is `touchstone demo`. */
-import { keepCompiled } from './compile-cache.ts';
+import { keepCompiled } from './build/compile-cache.ts';
 
 keepCompiled();
 process.argv.splice(2, 0, 'demo');

@@ -1,5 +1,5 @@
 /** Runs Touchstone in local mode: `npm start`, which is `touchstone start`. */
-import { keepCompiled } from './compile-cache.ts';
+import { keepCompiled } from './build/compile-cache.ts';
 
 keepCompiled();
 process.argv.splice(2, 0, 'start');

@@ -1,6 +1,6 @@
 /** The command line: `npx --no-install touchstone <command>`, started by touchstone.cjs. */
-import { keepCompiled } from './compile-cache.ts';
-import { useProject } from './project.ts';
+import { keepCompiled } from './build/compile-cache.ts';
+import { useProject } from './cli/strategy/project.ts';
 
 keepCompiled();
 useProject();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
-import { CanaryEnv } from '#contract/canary.ts';
+import { CanaryEnv } from '#contract/env/canary.ts';
 import { canaryLambda } from '#runtime/canary.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';

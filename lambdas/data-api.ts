@@ -1,4 +1,4 @@
-import { DataApiEnv } from '#contract/data-api-env.ts';
+import { DataApiEnv } from '#contract/env/data-api-env.ts';
 import { resolveBaseUrl } from '#runtime/data-proxy/create-data-proxy.ts';
 import { readEnv } from '#runtime/env.ts';
 import { forwardLambda } from '#runtime/forward.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { DataProxyEnv } from '#contract/env.ts';
+import { DataProxyEnv } from '#contract/env/env.ts';
 import { createDataProxy, resolveBaseUrl } from '#runtime/data-proxy/create-data-proxy.ts';
 import { logOutcome, publishMetrics } from '#runtime/data-proxy/middleware.ts';
 import { readEnv } from '#runtime/env.ts';

@@ -1,5 +1,5 @@
-import { openDeployedReconcile } from '#adapters/aws/open-deployed-reconcile.ts';
-import { ReconcileEnv } from '#contract/env.ts';
+import { openDeployedReconcile } from '#adapters/aws/open-deployed-repair.ts';
+import { ReconcileEnv } from '#contract/env/env.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { dispatcherLambda } from '#runtime/dispatcher.ts';
 import { readEnv } from '#runtime/env.ts';

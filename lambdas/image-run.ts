@@ -1,5 +1,5 @@
 import { openImageRuns } from '#adapters/aws/open-image-runs.ts';
-import { ImageRunEnv } from '#contract/image-run-env.ts';
+import { ImageRunEnv } from '#contract/env/image-run-env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { imageRunLambda } from '#runtime/image-run.ts';
 import { createLogger } from '#runtime/log.ts';

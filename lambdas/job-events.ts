@@ -1,10 +1,10 @@
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
-import { DynamoEventLog } from '#adapters/aws/dynamo-event-log.ts';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { openRegistry } from '#adapters/aws/open-registry.ts';
-import { JobEventsEnv } from '#contract/job-events-env.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoCollectionStore } from '#adapters/dynamo/collection-store.ts';
+import { DynamoEventLog } from '#adapters/dynamo/event-log.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { openRegistry } from '#adapters/dynamo/open-registry.ts';
+import { JobEventsEnv } from '#contract/env/job-events-env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -22,7 +22,7 @@ const watchJobs = watchJobsHandler({
   hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
   collections: new DynamoCollectionStore(dynamo, env.SERIES_TABLE),
   imageRunProgress: async (task) =>
-    (await import('#adapters/image-run-progress.ts')).imageRunProgress(env)(task),
+    (await import('#adapters/images/image-run-progress.ts')).imageRunProgress(env)(task),
   clock: Date,
   log: createLogger('backend', env.LOG_LEVEL),
 });

@@ -1,10 +1,10 @@
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
-import { StrategyEventsEnv } from '#contract/env.ts';
-import { retentionDays } from '#contract/retention.ts';
-import { unknownHyperopt } from '#domain/unknown-resources.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { DynamoTrialLedger } from '#adapters/dynamo/trial-ledger.ts';
+import { StrategyEventsEnv } from '#contract/env/env.ts';
+import { retentionDays } from '#contract/env/retention.ts';
+import { unknownHyperopt } from '#domain/shared/unknown-resources.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { readEnv } from '#runtime/env.ts';
 import { streamLambda } from '#runtime/lambda.ts';

@@ -1,8 +1,8 @@
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { StrategyEnv } from '#contract/env.ts';
-import { deferred } from '#domain/deferred.ts';
+import { StrategyEnv } from '#contract/env/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -18,12 +18,14 @@ const listener = challengeListener({
   timer: openScheduler(env),
 });
 const audit = deferred(async () => {
-  const { openAudit } = await import('#adapters/aws/dynamo-audit-trail.ts');
+  const { openAudit } = await import('#adapters/dynamo/audit-trail.ts');
   return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS);
 });
 const deps: StrategyDeps = {
   ...openStrategyService(env, listener),
-  strategies: deferred(async () => (await import('#adapters/strategies.ts')).loadStrategies()),
+  strategies: deferred(async () =>
+    (await import('#adapters/strategies/load-strategies.ts')).loadStrategies(),
+  ),
   ids: ulids,
   digest: sha256,
   clock: Date,

@@ -1,8 +1,8 @@
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoEventLog } from '#adapters/aws/dynamo-event-log.ts';
 import { EventBus } from '#adapters/aws/event-bus.ts';
-import { changeOf } from '#adapters/aws/table-change.ts';
-import { TableEventsEnv } from '#contract/table-events-env.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoEventLog } from '#adapters/dynamo/event-log.ts';
+import { changeOf } from '#adapters/dynamo/table-change.ts';
+import { TableEventsEnv } from '#contract/env/table-events-env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
 import { tableEventsLambda } from '#runtime/table-events.ts';

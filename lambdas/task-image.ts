@@ -1,7 +1,7 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import { createEcsClient, TaskDefinitions } from '#adapters/aws/ecs-tasks.ts';
-import { TaskImageEnv } from '#contract/env.ts';
+import { TaskImageEnv } from '#contract/env/env.ts';
 import { checkImageUri } from '#domain/registry/container-image.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';

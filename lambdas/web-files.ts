@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createS3Client } from '#adapters/aws/s3-object-store.ts';
 import { WebFiles } from '#adapters/aws/web-files.ts';
-import { WebFilesEnv } from '#contract/env.ts';
+import { WebFilesEnv } from '#contract/env/env.ts';
 import { customResource } from '#runtime/custom-resource.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';

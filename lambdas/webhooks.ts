@@ -1,12 +1,12 @@
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/aws/dynamo-webhook-store.ts';
-import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { WebhookQueue } from '#adapters/aws/webhook-queue.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { openRegistry } from '#adapters/dynamo/open-registry.ts';
+import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
-import { WebhooksEnv } from '#contract/webhooks-env.ts';
+import { WebhooksEnv } from '#contract/env/webhooks-env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';

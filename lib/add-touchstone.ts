@@ -1,10 +1,10 @@
 import { type App, Tags } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { BackupCopyStack } from './backups.ts';
-import type { StageConfig } from './config.ts';
-import { DataStack } from './data-stack.ts';
 import { PlatformStack } from './platform-stack.ts';
-import { warnOfSettings } from './settings-warnings.ts';
+import type { StageConfig } from './settings/config.ts';
+import { warnOfSettings } from './settings/settings-warnings.ts';
+import { BackupCopyStack } from './storage/backups.ts';
+import { DataStack } from './storage/data-stack.ts';
 
 /**
  * Adds a stage: the stack that holds state, and the stack that computes. Both are children of the app, not of a cdk.Stage:

@@ -6,27 +6,28 @@ import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { BackendEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
-import { retentionVariables } from '#contract/retention.ts';
-import { WEBHOOK_PARTITION } from '#contract/tables.ts';
-import { AuditTrail } from './audit-trail.ts';
-import { addBackendApi } from './backend-api.ts';
-import { Canary } from './canary.ts';
-import { environmentOf, type StageConfig } from './config.ts';
-import { acknowledge, defined } from './construct-helpers.ts';
-import { addDashboard, createOriginTokens } from './dashboard.ts';
-import { DataCollection } from './data-collection.ts';
-import { DataProxy } from './data-proxy.ts';
-import type { DataStack } from './data-stack.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { FastLane } from './fast-lane.ts';
-import { BacktestFlow, HyperoptFlow } from './flow.ts';
-import { poolVariables } from './identity.ts';
-import { LogQueries } from './log-queries.ts';
-import { Monitoring } from './monitoring.ts';
-import { Network } from './network.ts';
+import { IMAGE_RUN_OBJECTS } from '#contract/backtests/image-run-keys.ts';
+import type { BackendEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { retentionVariables } from '#contract/env/retention.ts';
+import { WEBHOOK_PARTITION } from '#contract/values/tables.ts';
+import { addBackendApi } from './http/backend-api.ts';
+import { DataCollection } from './http/data-collection.ts';
+import { DataProxy } from './http/data-proxy.ts';
+import { StrategyService } from './http/strategy-service.ts';
+import { TrafficShift } from './http/traffic-shift.ts';
+import { Dispatcher } from './jobs/dispatcher.ts';
+import { FastLane } from './jobs/fast-lane.ts';
+import { BacktestFlow, HyperoptFlow } from './jobs/flow.ts';
+import { type RegisteredImages, registeredImages } from './jobs/registered-images.ts';
+import { Reconcile } from './jobs/repair.ts';
+import { allowedRegistries, allowRepositories } from './jobs/task-image.ts';
+import { backtestTask, collectTask, hyperoptTask } from './jobs/tasks.ts';
+import { AuditTrail } from './parts/audit-trail.ts';
+import { acknowledge, defined } from './parts/construct-helpers.ts';
+import { poolVariables } from './parts/identity.ts';
+import { Monitoring } from './parts/monitoring.ts';
+import { Network } from './parts/network.ts';
 import {
   allowAudit,
   allowObjects,
@@ -36,24 +37,23 @@ import {
   SIGNAL_FILES,
   SIGNALS_KEYS,
   TRANSITION_REGISTRY,
-} from './permissions.ts';
-import { QuotaAlarms } from './quota-alarms.ts';
-import { Reconcile } from './reconcile.ts';
-import { type RegisteredImages, registeredImages } from './registered-images.ts';
-import { ServiceFunction } from './service-function.ts';
-import type { TokenPair } from './service-tokens.ts';
-import { promotionVariables, slotVariables } from './stage-variables.ts';
-import { StrategyService } from './strategy-service.ts';
-import { TableEvents } from './table-events.ts';
-import { allowedRegistries, allowRepositories } from './task-image.ts';
-import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
-import { TrafficShift } from './traffic-shift.ts';
-import { Webhooks } from './webhooks.ts';
+} from './parts/permissions.ts';
+import { ServiceFunction } from './parts/service-function.ts';
+import type { TokenPair } from './parts/service-tokens.ts';
+import { environmentOf, type StageConfig } from './settings/config.ts';
+import { promotionVariables, slotVariables } from './settings/stage-variables.ts';
+import type { DataStack } from './storage/data-stack.ts';
+import { TableEvents } from './storage/table-events.ts';
+import { Webhooks } from './storage/webhooks.ts';
+import { Canary } from './watch/canary.ts';
+import { addDashboard, createOriginTokens } from './watch/dashboard.ts';
+import { LogQueries } from './watch/log-queries.ts';
+import { QuotaAlarms } from './watch/quota-alarms.ts';
 
 interface PlatformStackProps {
   readonly config: StageConfig;
   readonly data: DataStack;
-  /** Output folder of bin/build.ts. */
+  /** Output folder of bin/build/build.ts. */
   readonly dist: string;
 }
 

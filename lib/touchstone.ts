@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import type { App, Stack } from 'aws-cdk-lib';
 import { addTouchstone } from './add-touchstone.ts';
-import { checkDeployable, type StageConfig } from './config.ts';
-import { readStageConfig } from './settings-file.ts';
+import { checkDeployable, type StageConfig } from './settings/config.ts';
+import { readStageConfig } from './settings/settings-file.ts';
 
 export interface TouchstoneProps {
   /** Folder of the strategies that the stage runs, relative to the working directory. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Plugin, type PluginOption } from 'vite';
-import { FILE_CANDLES_MARK, FILE_DATA_MARK, FILE_PAGE_NAME } from '../src/contract/report-file.ts';
+import { FILE_CANDLES_MARK, FILE_DATA_MARK, FILE_PAGE_NAME } from '../src/contract/backtests/report-file.ts';
 
 /** The page of a report that is one file, built with the dashboard and put among its files. */
 export function reportFile(plugins: PluginOption[]): Plugin {

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+import { ROBUSTNESS_LIMITS } from '../src/contract/config/robustness.ts';
+import { PRUNERS, SAMPLERS, SPACES } from '../src/contract/hyperopt/hyperopt.ts';
+import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt/hyperopt-request.ts';
+import { OPERATIONS } from '../src/contract/operations/operations.ts';
+import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/registry/stored-challenge.ts';
 import {
   ACCOUNT_DEFAULTS,
   ACCOUNT_LIMITS,
   MARGIN_MODES,
   ORDER_TYPES,
-} from '../src/contract/account-limits.ts';
-import { PRUNERS, SAMPLERS, SPACES } from '../src/contract/hyperopt.ts';
-import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt-request.ts';
+} from '../src/contract/values/account-limits.ts';
 import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
@@ -22,27 +25,24 @@ import {
   OVERFITTING_BOUNDS,
   PRECISIONS,
   TIMEFRAMES,
-} from '../src/contract/limits.ts';
-import { MLFLOW_PREFIX } from '../src/contract/mlflow-paths.ts';
-import type { Operation } from '../src/contract/operation.ts';
-import { OPERATIONS } from '../src/contract/operations.ts';
-import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/protection-limits.ts';
-import { ROBUSTNESS_LIMITS } from '../src/contract/robustness.ts';
+} from '../src/contract/values/limits.ts';
+import { MLFLOW_PREFIX } from '../src/contract/values/mlflow-paths.ts';
+import type { Operation } from '../src/contract/values/operation.ts';
+import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/values/protection-limits.ts';
 import {
   SIGNAL_FLAGS,
   SIGNALS_COLUMNS,
   SIGNALS_LIMITS,
   SIGNALS_STRATEGY,
   UNUSED_SIGNALS_DAYS,
-} from '../src/contract/signals-limits.ts';
+} from '../src/contract/values/signals-limits.ts';
 import {
   SLIPPAGE_MODEL_DEFAULTS,
   SLIPPAGE_MODEL_LIMITS,
   SPREAD_ESTIMATORS,
-} from '../src/contract/slippage-limits.ts';
-import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
-import { TRADING_MODES } from '../src/contract/trading-modes.ts';
-import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS } from '../src/contract/universe-limits.ts';
+} from '../src/contract/values/slippage-limits.ts';
+import { TRADING_MODES } from '../src/contract/values/trading-modes.ts';
+import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS } from '../src/contract/values/universe-limits.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
 import { reportFile } from './report-file.ts';

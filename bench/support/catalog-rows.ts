@@ -1,7 +1,7 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { COUNTS_KEY, sortableNumber, versionKey } from '#adapters/aws/registry-item.ts';
-import type { CatalogRow } from '#contract/stored-registry.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { COUNTS_KEY, sortableNumber, versionKey } from '#adapters/dynamo/registry-item.ts';
+import type { CatalogRow } from '#contract/registry/stored-registry.ts';
 
 /** Items per transaction. The database syncs once per transaction. */
 const BATCH = 100;

@@ -1,8 +1,8 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { challengeActions } from '#adapters/aws/registry-transaction.ts';
+import { challengeActions } from '#adapters/dynamo/registry-transaction.ts';
 import { sha256 } from '#adapters/ids.ts';
-import { TRADE_FIELDS, type TradeInput } from '#contract/challenge-trade.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { TRADE_FIELDS, type TradeInput } from '#contract/registry/challenge-trade.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { applyTrade, readTrade } from '#domain/challenges/apply-trade.ts';
 import { begin, type Progress } from '#domain/challenges/challenge-state.ts';
 

@@ -1,7 +1,7 @@
-import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import type { TradeInput } from '#contract/challenge-trade.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import type { TradeInput } from '#contract/registry/challenge-trade.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { time } from './measure.ts';
 import { RegistryClient } from './registry-client.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EVENT_LOG_PARTITION } from '#contract/tables.ts';
+import { EVENT_LOG_PARTITION } from '#contract/values/tables.ts';
 
 /** Billed units of DynamoDB, and number of requests. */
 export interface DatabaseCost {

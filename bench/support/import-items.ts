@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { DescribeTableCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { databaseBinary } from '#adapters/local/dynoxide.ts';
 import type { Item } from './challenge-log.ts';
 

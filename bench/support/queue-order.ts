@@ -1,4 +1,4 @@
-import type { JobIn } from '#contract/backtest.ts';
+import type { JobIn } from '#contract/backtests/backtest.ts';
 
 type Job = JobIn<'pending'>;
 

@@ -1,10 +1,10 @@
-/** Builds the dashboard with vite: `node bin/build-web.ts` puts it into the cache that `npm start` serves. */
+/** Builds the dashboard with vite: `node bin/build/build-web.ts` puts it into the cache that `npm start` serves. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BuildFolders, buildOnce, type CachedBuild, runBuild } from './cached-build.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 /** Next to the packages: you may delete it at any time. */
 export const WEB_FOLDERS: BuildFolders = {
   root: ROOT,

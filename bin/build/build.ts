@@ -1,8 +1,8 @@
-/** Bundles every Lambda and task with esbuild and the dashboard with vite: `node bin/build.ts` writes dist/. */
+/** Bundles every Lambda and task with esbuild and the dashboard with vite: `node bin/build/build.ts` writes dist/. */
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile } from 'esbuild';
-import { FILE_PAGE_NAME } from '../src/contract/report-file.ts';
+import { FILE_PAGE_NAME } from '../../src/contract/backtests/report-file.ts';
 import { buildWeb } from './build-web.ts';
 import {
   bundledExchanges,
@@ -24,7 +24,7 @@ import {
 import { bundleBacktest } from './bundle-program.ts';
 import { bundleStrategies, STRATEGIES_MODULE } from './bundle-strategies.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 /** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly next to the bundle. */
 const COMMONJS_NAMES = [
   // Not imported, see the plugin nodeModules.

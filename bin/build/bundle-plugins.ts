@@ -7,19 +7,19 @@ import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
-import type { Operation } from '../src/contract/operation.ts';
-import { OPERATIONS } from '../src/contract/operations.ts';
+import type { Operation } from '../../src/contract/values/operation.ts';
+import { OPERATIONS } from '../../src/contract/operations/operations.ts';
 import { STRATEGIES_MODULE } from './bundle-strategies.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 const OPERATIONS_FOLDER = join(ROOT, 'src/contract/operations');
 const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
-const IMPORT_MODULE = join(ROOT, 'src/adapters/import-module.ts');
+const IMPORT_MODULE = join(ROOT, 'src/adapters/strategies/import-module.ts');
 
 /** Files that each plugin of the Lambdas and tasks changes, by the plugin's name. */
 const FILES = {
-  'user-strategies': /[\\/]src[\\/]adapters[\\/]strategy-files\.ts$/,
-  'lazy-rows': /[\\/]src[\\/]contract[\\/]routes\.ts$/,
+  'user-strategies': /[\\/]src[\\/]adapters[\\/]strategies[\\/]strategy-files\.ts$/,
+  'lazy-rows': /[\\/]src[\\/]contract[\\/]operations[\\/]routes\.ts$/,
   'bundled-exchanges': /[\\/]src[\\/]adapters[\\/]exchange[\\/]ccxt-files\.ts$/,
   'package-versions': /[\\/]package\.json$/,
   'plain-schemas': /@aws-sdk[\\/].*[\\/]schemas_0\.js$/,
@@ -45,7 +45,7 @@ export function checkMatches(
   if (unmatched.length === 0) return;
   const names = unmatched.map(([name, filter]) => `${name} (${filter.source})`);
   throw new Error(
-    `No bundled file matches the plugin ${names.join(', ')}. Update its filter in bin/bundle-plugins.ts to the new path, or remove the plugin.`,
+    `No bundled file matches the plugin ${names.join(', ')}. Update its filter in bin/build/bundle-plugins.ts to the new path, or remove the plugin.`,
   );
 }
 
@@ -94,7 +94,7 @@ export const lazyRows: Plugin = {
           row;
         const { file, exported } = sources.get(row.id)!;
         const fields = { ...route, ...(integration && { integration: { function: integration.function } }) };
-        return `row(${JSON.stringify(fields)}, async () => (await import('./operations/${file}')).${exported})`;
+        return `row(${JSON.stringify(fields)}, async () => (await import('./${file}')).${exported})`;
       });
       const contents = [
         'const row = (fields, file) => ({ ...fields, load: async () => (await file()).find(({ id }) => id === fields.id) });',
@@ -136,11 +136,11 @@ export const oneStart = (entry: string): Plugin => ({
 async function rowSources(): Promise<Map<string, { readonly file: string; readonly exported: string }>> {
   const found: { rows: readonly Operation[]; file: string; exported: string }[] = [];
   for (const file of await readdir(OPERATIONS_FOLDER)) {
-    const module: Readonly<Record<string, unknown>> = await import(
+    const module: Readonly<Record<string, readonly Operation[]>> = await import(
       pathToFileURL(join(OPERATIONS_FOLDER, file)).href
     );
     for (const [exported, rows] of Object.entries(module)) {
-      if (Array.isArray(rows)) found.push({ rows, file, exported });
+      if (exported.endsWith('_OPERATIONS')) found.push({ rows, file, exported });
     }
   }
   found.sort((a, b) => b.rows.length - a.rows.length);
@@ -341,7 +341,7 @@ export const nodeUuid: Plugin = {
 function changed(path: string, text: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((result, [from, to]) => {
     if (!result.includes(from))
-      throw new Error(`${path} no longer contains "${from}". Update its plugin in bin/bundle-plugins.ts.`);
+      throw new Error(`${path} no longer contains "${from}". Update its plugin in bin/build/bundle-plugins.ts.`);
     return result.replace(from, () => to);
   }, text);
 }

@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { LocalStrategies } from '../src/adapters/local/definitions/local-strategies.ts';
-import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
-import { describeBroken } from '../src/domain/find-strategy.ts';
+import { LocalStrategies } from '../../src/adapters/local/definitions/local-strategies.ts';
+import { digestStrategyFiles } from '../../src/adapters/strategies/strategy-files.ts';
+import { describeBroken } from '../../src/domain/config/find-strategy.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 /** Module next to each bundle that loads strategies. It lists their bundles, which are in the folder `strategies` there. */
 export const STRATEGIES_MODULE = 'strategies.mjs';
 

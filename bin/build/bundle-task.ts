@@ -13,7 +13,7 @@ import {
 } from './bundle-plugins.ts';
 import { bundleBacktest } from './bundle-program.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 
 /** The files of the project that the bundle finds at run time. */
 interface Files {

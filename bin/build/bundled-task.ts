@@ -1,13 +1,13 @@
 /**
  * The backtest task of `npm start` as one file with its code cache, made in processes of their own when they are missing: `node
- * bin/bundled-task.ts` bundles it. Why: docs/decisions/092-one-file-of-the-local-backtest-task.md, and 093 there.
+ * bin/build/bundled-task.ts` bundles it. Why: docs/decisions/092-one-file-of-the-local-backtest-task.md, and 093 there.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeFile } from '../src/adapters/code-file.ts';
-import { databaseMissing } from '../src/adapters/local/dynoxide.ts';
-import { hasCode } from '../src/runtime/code-cache.ts';
+import { codeFile } from '../../src/adapters/code-file.ts';
+import { databaseMissing } from '../../src/adapters/local/dynoxide.ts';
+import { hasCode } from '../../src/runtime/code-cache.ts';
 import {
   BackgroundBuild,
   BackgroundProgram,
@@ -16,7 +16,7 @@ import {
   runBuild,
 } from './cached-build.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 /** Next to the packages: you may delete it at any time. */
 const FOLDERS: BuildFolders = { root: ROOT, cache: join(ROOT, 'node_modules/.cache/touchstone/task') };
 /** The bundle in the package. */

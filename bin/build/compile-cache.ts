@@ -1,7 +1,7 @@
 /** Programs in bin/ call this first and import everything else at run time, so that it is cached. */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { packageFolder } from '../src/adapters/package-folder.ts';
+import { packageFolder } from '../../src/adapters/package-folder.ts';
 
 /**
  * Enables Node's compile cache for this program and its tasks: they start in half the time. The folder is next to the packages and not
@@ -9,5 +9,5 @@ import { packageFolder } from '../src/adapters/package-folder.ts';
  * is not writable, nothing is cached.
  */
 export function keepCompiled(): void {
-  enableCompileCache(join(packageFolder(join(import.meta.dirname, '..')), '.cache/touchstone'));
+  enableCompileCache(join(packageFolder(join(import.meta.dirname, '../..')), '.cache/touchstone'));
 }

@@ -1,12 +1,12 @@
 /** The dashboard of `npm start`: built in a process of its own when the cache does not have it. */
 import { join } from 'node:path';
 import { StaticFiles } from '#runtime/static-files.ts';
-import type { DashboardState } from '../src/local/dashboard.ts';
+import type { DashboardState } from '../../src/local/dashboard.ts';
 import { WEB_BUILD, WEB_FOLDERS } from './build-web.ts';
 import { BackgroundBuild, type BuildFolders } from './cached-build.ts';
 
 /** Built files in the package, which has no sources to build them from. */
-const BUILT = import.meta.filename.endsWith('.js') ? join(import.meta.dirname, '../web') : undefined;
+const BUILT = import.meta.filename.endsWith('.js') ? join(import.meta.dirname, '../../web') : undefined;
 const PROGRAM = join(import.meta.dirname, 'build-web.ts');
 
 /** A dashboard that may not be built yet. */

@@ -9,19 +9,19 @@ import { build as esbuild, type Plugin } from 'esbuild';
 import { buildAll, SWAGGER_UI } from './build.ts';
 import { bundleTask } from './bundle-task.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
 /** Programs and modules that are started or imported by name. Everything that they import is compiled too. */
 const ENTRIES = [
   'bin/touchstone.ts',
-  'bin/bundle-strategies.ts',
-  'bin/record-code.ts',
+  'bin/build/bundle-strategies.ts',
+  'bin/build/record-code.ts',
   'lib/index.ts',
   'src/client/index.ts',
   'src/engine/index.ts',
   'src/testing/index.ts',
   'src/adapters/local/definitions/child.ts',
-  ...['strategy-check-child', 'strategy-rules', 'strip-types'].map((name) => `src/adapters/local/${name}.ts`),
+  ...['strategy-check-child', 'strategy-rules', 'strip-types'].map((name) => `src/adapters/local/definitions/${name}.ts`),
   'src/adapters/import/read-process.ts',
 ];
 /** Folders of which every module is compiled: strategies import any file of the engine, and tasks are started by name. */

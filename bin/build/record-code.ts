@@ -1,18 +1,18 @@
-/** Records the code cache of the bundled backtest task in a folder: `node bin/record-code.ts FOLDER`. See src/runtime/code-cache.ts. */
+/** Records the code cache of the bundled backtest task in a folder: `node bin/build/record-code.ts FOLDER`. See src/runtime/code-cache.ts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createTables } from '#adapters/aws/create-tables.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
-import { findBuiltIn } from '#adapters/known-strategies.ts';
+import { findBuiltIn } from '#adapters/strategies/known-strategies.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
-import { TASK_ALLOCATOR } from '#contract/allocators.ts';
-import type { JobIn, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { jobListOf } from '#contract/tables.ts';
+import { TASK_ALLOCATOR } from '#contract/values/allocators.ts';
+import type { JobIn, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { jobListOf } from '#contract/values/tables.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { hasCode } from '#runtime/code-cache.ts';
 import { runInBackground } from './cached-build.ts';

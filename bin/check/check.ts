@@ -1,7 +1,7 @@
 /** Static checks that CI runs before the tests. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { TOUCHSTONE } from '#contract/names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { importProblems } from './import-rules.ts';
 
 const MAX_LINES = 400;
@@ -18,16 +18,16 @@ const CHECKS: readonly Check[] = [
     name: 'format and lint (biome)',
     run: () => tool('biome', ['ci', '--colors=off', '.']),
   },
-  { name: 'who may import whom (bin/import-rules.ts)', run: importRules },
+  { name: 'who may import whom (bin/check/import-rules.ts)', run: importRules },
   { name: 'types (tsc)', run: () => tool('tsc', ['-p', '.']) },
   { name: 'dead files, exports and dependencies (knip)', run: () => tool('knip', ['--no-progress']) },
   {
     name: 'docs/openapi matches the operations table',
-    run: () => tool('node', ['bin/openapi.ts', '--check']),
+    run: () => tool('node', ['bin/generate/openapi.ts', '--check']),
   },
   {
-    name: 'touchstone.config.schema.json matches lib/config.ts',
-    run: () => tool('node', ['bin/settings-schema.ts', '--check']),
+    name: 'touchstone.config.schema.json matches lib/settings/config.ts',
+    run: () => tool('node', ['bin/generate/settings-schema.ts', '--check']),
   },
   {
     name: 'package-lock.json names every platform package',

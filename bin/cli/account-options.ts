@@ -1,5 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, MARGIN_MODES, ORDER_TYPES } from '#contract/account-limits.ts';
+import {
+  ACCOUNT_DEFAULTS,
+  ACCOUNT_LIMITS,
+  MARGIN_MODES,
+  ORDER_TYPES,
+} from '#contract/values/account-limits.ts';
 import { given, integerOrNone, positiveNumber } from './options.ts';
 
 /** Options of the account and its orders: of a backtest and of a hyperopt job. */

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import type { BacktestJobList } from '#contract/backtest-api.ts';
-import { foldWarnings } from '#contract/fold-warnings.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
-import { statedByRepeat } from '#contract/repeated-config.ts';
+import type { BacktestJobList } from '#contract/backtests/backtest-api.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/limits.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
+import { statedByRepeat } from '#contract/values/repeated-config.ts';
 import type { ApiClient } from './client.ts';
-import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
 import {
   boundsText,
@@ -28,6 +27,7 @@ import {
   statusWithError,
   table,
 } from './output.ts';
+import { compareResults, comparisonText } from './reports/comparison.ts';
 import {
   backtestPath,
   type Job,
@@ -35,10 +35,10 @@ import {
   type Results,
   reportText,
   warningLines,
-} from './report-text.ts';
+} from './reports/report-text.ts';
 import { addRunOptions, configWith, EXPERIMENT, type RunOptions, STATUS } from './run-options.ts';
 import { INTERRUPTED, resumeHint, type Session, sessionWith } from './session.ts';
-import { withSignalsFile } from './signals.ts';
+import { withSignalsFile } from './strategy/signals.ts';
 
 export function addBacktestCommands(program: Command): void {
   const session = sessionWith(program);

@@ -1,5 +1,5 @@
-import { SESSION_HEADER } from '#contract/names.ts';
-import { SYMBOLS } from '#contract/trading-modes.ts';
+import { SESSION_HEADER } from '#contract/values/names.ts';
+import { SYMBOLS } from '#contract/values/trading-modes.ts';
 import { escapeControlChars } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander';
-import { TIMEFRAMES } from '#contract/limits.ts';
+import { TIMEFRAMES } from '#contract/values/limits.ts';
 import { LAST } from './jobs.ts';
 import { UsageError } from './options.ts';
 
@@ -141,6 +141,6 @@ async function valuesOf(argument: Argument): Promise<readonly string[]> {
   if (name === 'shell') return SHELLS;
   if (argument.description.includes(`or ${LAST}`)) return [LAST];
   if (!['strategy', 'strategy|file', 'model'].includes(name)) return [];
-  const { strategyNames } = await import('./strategy-file.ts');
+  const { strategyNames } = await import('./strategy/strategy-file.ts');
   return strategyNames();
 }

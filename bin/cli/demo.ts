@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { TOUCHSTONE } from '#contract/names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { runBacktest } from './backtest.ts';
 import { ApiClient } from './client.ts';
 import { JSON_OPTION } from './options.ts';
@@ -25,7 +25,7 @@ async function runDemo(json: boolean): Promise<void> {
   };
   const started = performance.now();
   const { startPlatform } = await import('../../src/local/platform.ts');
-  const { Dashboard } = await import('../dashboard.ts');
+  const { Dashboard } = await import('../build/dashboard.ts');
   const home = mkdtempSync(join(tmpdir(), 'touchstone-demo-'));
   const dashboard = new Dashboard();
   const platform = await startPlatform({

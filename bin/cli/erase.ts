@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { type EraseUserDeps, type Erasure, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
+import { openAudit } from '#adapters/dynamo/audit-trail.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { type EraseUserDeps, type Erasure, eraseUser, pseudonymOf } from '#adapters/dynamo/erase-user.ts';
 import { ulids } from '#adapters/ids.ts';
+import { ObjectResultStore } from '#adapters/objects/result-store.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
-import { ObjectResultStore } from '#adapters/result-store.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
-import type { StoredAuditCall } from '#contract/audit.ts';
+import type { StoredAuditCall } from '#contract/platform/audit.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
 import { UsageError } from './options.ts';
 import { withSession } from './session.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { EVENT_SELECTION, EVENT_TYPES } from '#contract/event-types.ts';
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
+import { EVENT_SELECTION, EVENT_TYPES } from '#contract/values/event-types.ts';
 import { type ApiClient, ApiError, readJson } from './client.ts';
 import { readEvents } from './hyperopt/watch.ts';
 import { UsageError } from './options.ts';

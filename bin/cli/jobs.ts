@@ -1,12 +1,19 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import type { BacktestJobList } from '#contract/backtest-api.ts';
-import type { Collection } from '#contract/market-data.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+import type { BacktestJobList } from '#contract/backtests/backtest-api.ts';
+import type { Collection } from '#contract/market-data/market-data.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import type { ApiClient } from './client.ts';
 import { JSON_OPTION, UsageError } from './options.ts';
 import { number, queueText, second, statusWithError } from './output.ts';
-import { backtestPath, candlesText, type Job, loadResults, reportText, warningLines } from './report-text.ts';
+import {
+  backtestPath,
+  candlesText,
+  type Job,
+  loadResults,
+  reportText,
+  warningLines,
+} from './reports/report-text.ts';
 import { type Service, type Session, sessionWith, sourceText } from './session.ts';
 
 /** Commands for a job of any kind, by its ID. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import { SESSION_NAME } from '#contract/names.ts';
-import type { AgentUse } from '#contract/operation.ts';
+import { SESSION_NAME } from '#contract/values/names.ts';
+import type { AgentUse } from '#contract/values/operation.ts';
 import type { Caller } from './mcp/call.ts';
 import type { Toolbox } from './mcp/server.ts';
 import type { Target } from './mcp/target.ts';

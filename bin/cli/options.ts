@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { BACKTEST_LIMITS, type NumberBounds, PAGE_LIMITS, UNLIMITED_STAKE } from '#contract/limits.ts';
+import { BACKTEST_LIMITS, type NumberBounds, PAGE_LIMITS, UNLIMITED_STAKE } from '#contract/values/limits.ts';
 
 /** Parsers of option values. They throw InvalidArgumentError, to which commander adds the option and its value. */
 

@@ -1,8 +1,8 @@
 import asciichart from 'asciichart';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
-import { PAGE_LIMITS } from '#contract/limits.ts';
-import type { QueueState } from '#contract/queue.ts';
+import type { QueueState } from '#contract/backtests/queue.ts';
+import { PAGE_LIMITS } from '#contract/values/limits.ts';
 
 /** Longest line of text, characters. */
 const MAX_LINE = 100;

@@ -14,7 +14,11 @@ interface Family {
 
 /** Commands by the module that defines and runs them, in the order of the help. */
 export const FAMILIES: readonly Family[] = [
-  { group: 'Platform', commands: ['init'], load: async () => (await import('./init.ts')).addInitCommand },
+  {
+    group: 'Platform',
+    commands: ['init'],
+    load: async () => (await import('./strategy/init.ts')).addInitCommand,
+  },
   { group: 'Platform', commands: ['demo'], load: async () => (await import('./demo.ts')).addDemoCommand },
   { group: 'Platform', commands: ['start'], load: async () => (await import('./start.ts')).addStartCommand },
   {
@@ -25,7 +29,7 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Backtests',
     commands: ['signals'],
-    load: async () => (await import('./signals.ts')).addSignalsCommands,
+    load: async () => (await import('./strategy/signals.ts')).addSignalsCommands,
   },
   {
     group: 'Backtests',
@@ -40,12 +44,12 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Backtests',
     commands: ['trades', 'export', 'report', 'diff'],
-    load: async () => (await import('./results.ts')).addResultCommands,
+    load: async () => (await import('./reports/results.ts')).addResultCommands,
   },
   {
     group: 'Strategies',
     commands: ['strategies', 'check', 'new', 'dev'],
-    load: async () => (await import('./strategies.ts')).addStrategyCommands,
+    load: async () => (await import('./strategy/strategies.ts')).addStrategyCommands,
   },
   {
     group: 'Strategies',
@@ -60,12 +64,12 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Release',
     commands: ['register', 'stage', 'promote', 'rollback'],
-    load: async () => (await import('./registry.ts')).addRegistryCommands,
+    load: async () => (await import('./registry/registry.ts')).addRegistryCommands,
   },
   {
     group: 'Release',
     commands: ['versions', 'compare', 'label'],
-    load: async () => (await import('./versions.ts')).addVersionCommands,
+    load: async () => (await import('./registry/versions.ts')).addVersionCommands,
   },
   {
     group: 'Release',
@@ -75,7 +79,7 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Data',
     commands: ['import', 'data', 'collect', 'collections', 'proxy'],
-    load: async () => (await import('./data.ts')).addDataCommands,
+    load: async () => (await import('./data/data.ts')).addDataCommands,
   },
   {
     group: 'Platform',
@@ -91,7 +95,7 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Access',
     commands: ['share', 'keep', 'audit', 'erase-user'],
-    load: async () => (await import('./access.ts')).addAccessCommands,
+    load: async () => (await import('./registry/access.ts')).addAccessCommands,
   },
   {
     group: 'Platform',

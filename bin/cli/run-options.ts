@@ -6,9 +6,9 @@ import {
   JOB_STATUSES,
   PRECISIONS,
   TIMEFRAMES,
-} from '#contract/limits.ts';
-import { withoutReplacedLimit } from '#contract/repeated-config.ts';
-import { TRADING_MODES } from '#contract/trading-modes.ts';
+} from '#contract/values/limits.ts';
+import { withoutReplacedLimit } from '#contract/values/repeated-config.ts';
+import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import { type AccountOptions, accountFields, addAccountFlags } from './account-options.ts';
 import {
   boundsText,

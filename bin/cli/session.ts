@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { LocalEnv } from '#contract/env.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+import { LocalEnv } from '#contract/env/env.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { readEnv } from '#runtime/env.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { LocalEnv } from '#contract/env.ts';
-import { SERVICES, TOUCHSTONE } from '#contract/names.ts';
+import { LocalEnv } from '#contract/env/env.ts';
+import { SERVICES, TOUCHSTONE } from '#contract/values/names.ts';
 import { readEnv } from '#runtime/env.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
@@ -55,8 +55,8 @@ async function startLocal(flags: StartOptions): Promise<void> {
   process.on('SIGUSR1', () => {});
   const { startPlatform } = await import('../../src/local/platform.ts');
   const { platformOptions } = await import('../../src/local/platform-options.ts');
-  const { BundledTask } = await import('../bundled-task.ts');
-  const { Dashboard } = await import('../dashboard.ts');
+  const { BundledTask } = await import('../build/bundled-task.ts');
+  const { Dashboard } = await import('../build/dashboard.ts');
   const options = withFlags(platformOptions(readEnv(LocalEnv)), flags);
   requireDifferentPorts(options.ports);
   const [dashboard, task] = [new Dashboard(), new BundledTask()];

@@ -1,19 +1,19 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { counted } from '#contract/grouped.ts';
-import { listed as listNames } from '#contract/listed.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
-import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
+import { counted } from '#contract/values/format-count.ts';
+import { listed as listNames } from '#contract/values/list-names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
+import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { allTrades } from './all-trades.ts';
 import { printUnfinished, submit } from './backtest.ts';
 import { UsageError } from './options.ts';
 import { minute, number, table } from './output.ts';
-import { type Job, warningLines } from './report-text.ts';
+import { allTrades } from './reports/all-trades.ts';
+import { type Job, warningLines } from './reports/report-text.ts';
 import { addRunOptions, configWith, type RunOptions } from './run-options.ts';
 import { type Session, sessionWith } from './session.ts';
-import { readFile, upload } from './signals.ts';
-import { compareTrades, parseTradeList, signalsOf, type TradeDifference } from './tradingview.ts';
+import { readFile, upload } from './strategy/signals.ts';
+import { compareTrades, parseTradeList, signalsOf, type TradeDifference } from './strategy/tradingview.ts';
 
 export function addVerifyCommands(program: Command): void {
   const session = sessionWith(program);

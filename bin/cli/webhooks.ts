@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import { PAGE_LIMITS } from '#contract/limits.ts';
 import type {
   Webhook,
   WebhookDelivery,
@@ -8,8 +7,9 @@ import type {
   WebhookList,
   WebhookReplay,
   WebhookWithSecret,
-} from '#contract/webhook-api.ts';
-import { DELIVERY_STATUSES } from '#contract/webhook-limits.ts';
+} from '#contract/platform/webhook-api.ts';
+import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { DELIVERY_STATUSES } from '#contract/values/webhook-limits.ts';
 import type { ApiClient } from './client.ts';
 import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
 import { second, table } from './output.ts';

@@ -3,14 +3,14 @@
  * differ.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { SERVICES } from '#contract/names.ts';
-import { openApiDocument } from '#contract/openapi.ts';
-import type { ServiceName } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
+import { openApiDocument } from '#contract/operations/openapi.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { SERVICES } from '#contract/values/names.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { pythonModules } from './python-client.ts';
 import { typeScriptCalls } from './typescript-client.ts';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
 const check = process.argv.includes('--check');
 

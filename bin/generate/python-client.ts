@@ -1,4 +1,4 @@
-import { SESSION_HEADER, type Service } from '#contract/names.ts';
+import { SESSION_HEADER, type Service } from '#contract/values/names.ts';
 
 /** Generated part of the Python client: the types of all schemas, and a method for each operation. */
 

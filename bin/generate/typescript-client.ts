@@ -1,6 +1,6 @@
-import { MLFLOW_PREFIX } from '#contract/mlflow-paths.ts';
-import { type Operation, takesIdempotencyKey } from '#contract/operation.ts';
-import { OPERATIONS } from '#contract/operations.ts';
+import { OPERATIONS } from '#contract/operations/operations.ts';
+import { MLFLOW_PREFIX } from '#contract/values/mlflow-paths.ts';
+import { type Operation, takesIdempotencyKey } from '#contract/values/operation.ts';
 
 /** What the paths of the calls begin with: ROOT in src/client/connection.ts. */
 const ROOT = '/api/v1';

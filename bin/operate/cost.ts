@@ -1,11 +1,11 @@
 /** Prints what a stage costs: `npm run cost -- --stage dev`; `--update` writes the reports of all stages into docs/cost.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { STAGE_NAMES, type StageConfig, stageConfig } from '#lib/config.ts';
 import { MIN_TASK_SECONDS } from '#lib/cost/model.ts';
 import { type CostReport, costReport, costText } from '#lib/cost/report.ts';
 import { resourcesOf } from '#lib/cost/templates.ts';
-import { readStageConfig } from '#lib/settings-file.ts';
+import { STAGE_NAMES, type StageConfig, stageConfig } from '#lib/settings/config.ts';
+import { readStageConfig } from '#lib/settings/settings-file.ts';
 
 const USAGE = `usage: npm run cost -- [--stage ${STAGE_NAMES.join('|')}] [--config FILE] [--seconds N] [--json] [--update]
 
@@ -58,7 +58,7 @@ function reportOf(config: StageConfig, seconds?: string): CostReport {
 }
 
 function updateDocs(): void {
-  const file = new URL('../docs/cost.md', import.meta.url);
+  const file = new URL('../../docs/cost.md', import.meta.url);
   let text = readFileSync(file, 'utf8');
   for (const stage of STAGE_NAMES) {
     const heading = `## ${stage}\n\n\`\`\`text\n`;

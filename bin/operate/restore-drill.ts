@@ -3,12 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { copyTables } from '#adapters/aws/copy-tables.ts';
-import { createTables, MANAGED_KEY } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { checkTables, latestRestorable, prepareTables, restoreTables } from '#adapters/aws/restore-tables.ts';
-import { OLDEST_LAYOUT } from '#adapters/aws/upgrade-items.ts';
-import { LAYOUT_VERSION, type TableNames } from '#contract/tables.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { copyTables } from '#adapters/dynamo/copy-tables.ts';
+import { createTables, MANAGED_KEY } from '#adapters/dynamo/create-tables.ts';
+import {
+  checkTables,
+  latestRestorable,
+  prepareTables,
+  restoreTables,
+} from '#adapters/dynamo/restore-tables.ts';
+import { OLDEST_LAYOUT } from '#adapters/dynamo/upgrade-items.ts';
+import { LAYOUT_VERSION, type TableNames } from '#contract/values/tables.ts';
 
 /** A table with five indexes is created in about a minute. */
 const MAX_CREATION_S = 600;

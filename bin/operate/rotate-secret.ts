@@ -14,7 +14,7 @@ const USAGE = `usage: npm run rotate-secret -- --stage dev|test|prod
 Replaces the tokens of the data proxy at data collection, of the canary at the backend and of CloudFront at the services without a rejected request. Takes about ten minutes. Needs the AWS command
 line with credentials and a region. If it fails, run it again.`;
 
-/** Stack parameter that selects the tokens which are sent: lib/service-tokens.ts. */
+/** Stack parameter that selects the tokens which are sent: lib/parts/service-tokens.ts. */
 const PARAMETER = 'ServiceTokenSlot';
 const SLOTS = ['1', '2'] as const;
 type Slot = (typeof SLOTS)[number];

@@ -1,4 +1,4 @@
-import type { METRICS } from '#contract/names.ts';
+import type { METRICS } from '#contract/values/names.ts';
 import { HOURS } from './prices.ts';
 
 /** Assumptions of the cost report: durations and volumes, which templates do not contain. docs/cost.md lists them. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { addTouchstone } from '../add-touchstone.ts';
-import type { StageConfig } from '../config.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -36,7 +36,7 @@ export function resourcesOf(config: StageConfig): Resources {
   }
 }
 
-/** Writes what bin/build.ts builds, without content; returns the folder. */
+/** Writes what bin/build/build.ts builds, without content; returns the folder. */
 export function placeholderBundles(folder: string): string {
   const dist = join(folder, 'dist');
   for (const file of readdirSync(join(ROOT, 'lambdas')).filter((each) => each.endsWith('.ts'))) {

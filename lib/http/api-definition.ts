@@ -2,12 +2,12 @@ import { Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { ERRORS, type ErrorCode } from '#contract/errors.ts';
-import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
-import { type FunctionName, type Operation, pathsOf, type ServiceName } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
-import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
-import type { StageConfig } from './config.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { ERRORS, type ErrorCode } from '#contract/values/errors.ts';
+import { CORRELATION_HEADER, SERVICES } from '#contract/values/names.ts';
+import { type FunctionName, type Operation, pathsOf, type ServiceName } from '#contract/values/operation.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 /** Functions that API Gateway invokes for the operations of a service. */
 export interface ApiTargets {

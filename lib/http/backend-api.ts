@@ -1,16 +1,16 @@
 import { Duration } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
-import type { JobEventsEnv } from '#contract/job-events-env.ts';
-import type { StageConfig } from './config.ts';
-import type { DataStack } from './data-stack.ts';
-import { poolVariables } from './identity.ts';
-import { type Monitoring, p99 } from './monitoring.ts';
-import { allowObjects, allowTable } from './permissions.ts';
+import { IMAGE_RUN_OBJECTS } from '#contract/backtests/image-run-keys.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import type { JobEventsEnv } from '#contract/env/job-events-env.ts';
+import { poolVariables } from '../parts/identity.ts';
+import { type Monitoring, p99 } from '../parts/monitoring.ts';
+import { allowObjects, allowTable } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
+import type { DataStack } from '../storage/data-stack.ts';
 import { ServiceApi, type ServiceApiProps } from './service-api.ts';
-import { ServiceFunction } from './service-function.ts';
 
 type Environment = EnvInput<typeof JobEventsEnv>;
 

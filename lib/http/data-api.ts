@@ -2,16 +2,16 @@ import { Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { DataApiEnv } from '#contract/data-api-env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import type { StageConfig } from './config.ts';
+import type { DataApiEnv } from '#contract/env/data-api-env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import type { Network } from '../parts/network.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { TokenPair } from '../parts/service-tokens.ts';
+import type { StageConfig } from '../settings/config.ts';
 import type { DataCollection } from './data-collection.ts';
 import type { Firewall } from './firewall.ts';
-import type { Monitoring } from './monitoring.ts';
-import type { Network } from './network.ts';
 import { ServiceApi } from './service-api.ts';
-import { ServiceFunction } from './service-function.ts';
-import type { TokenPair } from './service-tokens.ts';
 
 export interface DataApiProps {
   readonly config: StageConfig;

@@ -4,16 +4,16 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as servicediscovery from 'aws-cdk-lib/aws-servicediscovery';
 import { Construct } from 'constructs';
-import type { DataCollectionEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { SERVICES } from '#contract/names.ts';
-import type { AuditTrail } from './audit-trail.ts';
-import type { StageConfig } from './config.ts';
-import { stackOutputs } from './construct-helpers.ts';
-import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
-import type { Network } from './network.ts';
-import { TokenPair } from './service-tokens.ts';
-import { JobTask } from './tasks.ts';
+import type { DataCollectionEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { SERVICES } from '#contract/values/names.ts';
+import { JobTask } from '../jobs/tasks.ts';
+import type { AuditTrail } from '../parts/audit-trail.ts';
+import { stackOutputs } from '../parts/construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring } from '../parts/monitoring.ts';
+import type { Network } from '../parts/network.ts';
+import { TokenPair } from '../parts/service-tokens.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 const { port } = SERVICES.data_collection;
 

@@ -5,12 +5,12 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
-import type { DataProxyEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { METRICS } from '#contract/names.ts';
-import type { StageConfig } from './config.ts';
-import { FIVE_MINUTES, type Monitoring, THREE_IN_AN_HOUR } from './monitoring.ts';
-import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
+import type { DataProxyEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { METRICS } from '#contract/values/names.ts';
+import { FIVE_MINUTES, type Monitoring, THREE_IN_AN_HOUR } from '../parts/monitoring.ts';
+import { ServiceFunction, type ServiceFunctionProps } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 export interface DataProxyProps {
   readonly config: StageConfig;

@@ -1,10 +1,10 @@
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { ERRORS } from '#contract/errors.ts';
-import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
-import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
-import type { TokenPair } from './service-tokens.ts';
+import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/env/origin-token.ts';
+import { ERRORS } from '#contract/values/errors.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
+import type { TokenPair } from '../parts/service-tokens.ts';
 
 const managed = (name: string, priority: number, counted: string[] = []): wafv2.CfnWebACL.RuleProperty => ({
   name,

@@ -5,14 +5,14 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
-import { SERVICES } from '#contract/names.ts';
-import type { ServiceName } from '#contract/operation.ts';
+import { SERVICES } from '#contract/values/names.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
+import { acknowledge, logGroup } from '../parts/construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring, p99, sum, THREE_IN_AN_HOUR } from '../parts/monitoring.ts';
+import type { TokenPair } from '../parts/service-tokens.ts';
+import type { StageConfig } from '../settings/config.ts';
 import { type ApiTargets, apiDefinition, ownRoutes } from './api-definition.ts';
-import type { StageConfig } from './config.ts';
-import { acknowledge, logGroup } from './construct-helpers.ts';
 import { Firewall } from './firewall.ts';
-import { FIVE_MINUTES, type Monitoring, p99, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
-import type { TokenPair } from './service-tokens.ts';
 
 type CustomDomain = StageConfig['domain'] & object;
 

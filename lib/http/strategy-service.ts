@@ -2,16 +2,16 @@ import { Duration } from 'aws-cdk-lib';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
-import type { StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import { METRICS } from '#contract/names.ts';
-import type { AuditTrail } from './audit-trail.ts';
-import type { StageConfig } from './config.ts';
-import type { DataStack } from './data-stack.ts';
-import type { Flow } from './flow.ts';
-import { type Monitoring, p99 } from './monitoring.ts';
+import { BACKTEST_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import type { StrategyEnv, StrategyEventsEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
+import { METRICS } from '#contract/values/names.ts';
+import type { Flow } from '../jobs/flow.ts';
+import type { Schedules } from '../jobs/repair.ts';
+import { allowRepositories } from '../jobs/task-image.ts';
+import type { AuditTrail } from '../parts/audit-trail.ts';
+import { type Monitoring, p99 } from '../parts/monitoring.ts';
 import {
   allowObjects,
   allowTable,
@@ -19,12 +19,12 @@ import {
   READ_REGISTRY,
   SIGNALS_KEYS,
   TRANSITION_REGISTRY,
-} from './permissions.ts';
-import type { Schedules } from './reconcile.ts';
+} from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { TokenPair } from '../parts/service-tokens.ts';
+import type { StageConfig } from '../settings/config.ts';
+import type { DataStack } from '../storage/data-stack.ts';
 import { ServiceApi } from './service-api.ts';
-import { ServiceFunction } from './service-function.ts';
-import type { TokenPair } from './service-tokens.ts';
-import { allowRepositories } from './task-image.ts';
 
 export interface StrategyServiceProps {
   readonly config: StageConfig;

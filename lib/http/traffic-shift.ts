@@ -4,10 +4,10 @@ import * as codedeploy from 'aws-cdk-lib/aws-codedeploy';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
-import type { Monitoring } from './monitoring.ts';
-import type { ServiceFunction } from './service-function.ts';
+import { acknowledge } from '../parts/construct-helpers.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import type { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 export interface TrafficShiftProps {
   readonly shift: Exclude<StageConfig['trafficShift'], false>;

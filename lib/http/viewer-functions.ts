@@ -1,8 +1,8 @@
-import { ERRORS } from '#contract/errors.ts';
-import { CORRELATION_HEADER } from '#contract/names.ts';
-import { VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
-import { NO_PAGES } from '#contract/page-paths.ts';
-import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
+import { VIEWER_ADDRESS_HEADER } from '#contract/env/origin-token.ts';
+import { ERRORS } from '#contract/values/errors.ts';
+import { CORRELATION_HEADER } from '#contract/values/names.ts';
+import { NO_PAGES } from '#contract/values/page-paths.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
 
 /**
  * Functions that CloudFront runs for each request of a viewer, before its cache. Their source text is deployed, so they use their

@@ -7,22 +7,22 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct, type IDependable } from 'constructs';
-import type { WebFilesEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { SERVICE_PREFIXES } from '#contract/names.ts';
-import type { ServiceName } from '#contract/operation.ts';
-import { ORIGIN_TOKEN_HEADER } from '#contract/origin-token.ts';
-import { pageHeaders, SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
-import type { WebConfig } from '#contract/web-config.ts';
-import packageJson from '../package.json' with { type: 'json' };
-import type { StageConfig } from './config.ts';
-import { acknowledge, stackOutputs } from './construct-helpers.ts';
-import type { Monitoring } from './monitoring.ts';
-import { allowObjects } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
-import type { TokenPair } from './service-tokens.ts';
+import type { WebFilesEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { ORIGIN_TOKEN_HEADER } from '#contract/env/origin-token.ts';
+import { SERVICE_PREFIXES } from '#contract/values/names.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
+import { pageHeaders, SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
+import type { WebConfig } from '#contract/values/web-config.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { acknowledge, stackOutputs } from '../parts/construct-helpers.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import { allowObjects } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { TokenPair } from '../parts/service-tokens.ts';
+import type { StageConfig } from '../settings/config.ts';
+import { webOrigin } from '../settings/web-settings.ts';
 import { CALL_SERVICE, SERVE_FILES } from './viewer-functions.ts';
-import { webOrigin } from './web-settings.ts';
 
 export interface WebProps {
   readonly config: StageConfig;
@@ -303,7 +303,7 @@ function headersPolicy(
   } = headers;
   const [, maxAge] = /^max-age=(\d+)$/.exec(transport ?? '') ?? [];
   if (!contentSecurityPolicy || !referrerPolicy || contentTypeOptions !== 'nosniff' || !maxAge) {
-    throw new Error('The security headers have changed: lib/web.ts must pass each to CloudFront');
+    throw new Error('The security headers have changed: lib/http/web.ts must pass each to CloudFront');
   }
   return {
     securityHeadersBehavior: {

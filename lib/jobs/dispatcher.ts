@@ -4,10 +4,10 @@ import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { acknowledge } from './construct-helpers.ts';
-import { type Monitoring, maximum } from './monitoring.ts';
-import { allowJobRepairs, type JobRepairProps } from './reconcile.ts';
-import { ServiceFunction } from './service-function.ts';
+import { acknowledge } from '../parts/construct-helpers.ts';
+import { type Monitoring, maximum } from '../parts/monitoring.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import { allowJobRepairs, type JobRepairProps } from './repair.ts';
 
 /** Time limit of one batch. Beyond it the messages are delivered again. */
 const TIMEOUT = Duration.minutes(2);

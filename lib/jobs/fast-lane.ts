@@ -1,14 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { BacktestTaskEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import type { StageConfig } from './config.ts';
-import type { DataStack } from './data-stack.ts';
-import type { Monitoring } from './monitoring.ts';
-import type { Network } from './network.ts';
-import { BACKTEST_KEYS } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
+import type { BacktestTaskEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import type { Network } from '../parts/network.ts';
+import { BACKTEST_KEYS } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
+import type { DataStack } from '../storage/data-stack.ts';
 import { allowBacktest, allowCollection, storage } from './tasks.ts';
 
 /** Memory of a function that has one vCPU, MiB. */

@@ -9,17 +9,17 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { METRICS } from '#contract/names.ts';
-import type { StageConfig } from './config.ts';
-import { acknowledge, logGroup } from './construct-helpers.ts';
+import { METRICS } from '#contract/values/names.ts';
+import { acknowledge, logGroup } from '../parts/construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring, sum } from '../parts/monitoring.ts';
+import type { Network, TaskPlacement } from '../parts/network.ts';
+import { allow, allowTable, allowTasks, BACKTEST_KEYS, HYPEROPT_KEYS } from '../parts/permissions.ts';
+import type { StageConfig } from '../settings/config.ts';
 import type { FastLane } from './fast-lane.ts';
-import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
-import type { Network, TaskPlacement } from './network.ts';
-import { allow, allowTable, allowTasks, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
 import type { RegisteredImages } from './registered-images.ts';
 import type { JobTask } from './tasks.ts';
 
-const DEFINITIONS = join(import.meta.dirname, '../statemachines');
+const DEFINITIONS = join(import.meta.dirname, '../../statemachines');
 
 /** Resources of both workflows, which query the data proxy, collect missing candles, run a task and update the job. */
 export interface FlowProps {

@@ -4,15 +4,15 @@ import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import type { ImageRunEnv } from '#contract/image-run-env.ts';
-import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
-import type { StageConfig } from './config.ts';
-import type { DataStack } from './data-stack.ts';
-import type { Monitoring } from './monitoring.ts';
-import { allowObjects, allowTable, allowTrials, BACKTEST_KEYS } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
+import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import { IMAGE_INPUT_PREFIX } from '#contract/backtests/image-run-keys.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import type { ImageRunEnv } from '#contract/env/image-run-env.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import { allowObjects, allowTable, allowTrials, BACKTEST_KEYS } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
+import type { DataStack } from '../storage/data-stack.ts';
 
 export interface ImageRunProps {
   readonly config: StageConfig;

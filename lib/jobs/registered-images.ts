@@ -2,9 +2,9 @@ import { Annotations } from 'aws-cdk-lib';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { rejectsImages } from './config.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import { rejectsImages } from '../settings/config.ts';
 import { ImageRun } from './image-run.ts';
-import type { Monitoring } from './monitoring.ts';
 import { TaskImage } from './task-image.ts';
 import { type ImageTask, imageTask, type JobTasksProps } from './tasks.ts';
 

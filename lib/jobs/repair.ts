@@ -7,14 +7,12 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
-import type { ReconcileEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { METRICS } from '#contract/names.ts';
-import { retentionVariables } from '#contract/retention.ts';
-import type { StageConfig } from './config.ts';
-import { defined } from './construct-helpers.ts';
-import type { Flow } from './flow.ts';
-import { type Monitoring, sum } from './monitoring.ts';
+import type { ReconcileEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { retentionVariables } from '#contract/env/retention.ts';
+import { METRICS } from '#contract/values/names.ts';
+import { defined } from '../parts/construct-helpers.ts';
+import { type Monitoring, sum } from '../parts/monitoring.ts';
 import {
   allow,
   allowChallengeProcessing,
@@ -23,8 +21,10 @@ import {
   allowTable,
   allowTasks,
   allowTrials,
-} from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
+} from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
+import type { Flow } from './flow.ts';
 
 /** Needs of a function that reconciles or dispatches jobs. */
 export interface JobRepairProps {

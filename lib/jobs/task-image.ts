@@ -2,13 +2,13 @@ import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { TaskImageEnv } from '#contract/env.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import type { StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
-import type { Monitoring } from './monitoring.ts';
-import { allow } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
+import type { TaskImageEnv } from '#contract/env/env.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { acknowledge } from '../parts/construct-helpers.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import { allow } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
 import type { JobTask } from './tasks.ts';
 
 export interface TaskImageProps {

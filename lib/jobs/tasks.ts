@@ -3,14 +3,12 @@ import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
-import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
-import type { EnvDeclaration, EnvInput } from '#contract/env-fields.ts';
-import type { ImageBacktestTaskEnv } from '#contract/image-run-env.ts';
-import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
-import type { StageConfig } from './config.ts';
-import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
-import type { DataStack } from './data-stack.ts';
+import { IMAGE_INPUT_PREFIX } from '#contract/backtests/image-run-keys.ts';
+import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env/env.ts';
+import type { EnvDeclaration, EnvInput } from '#contract/env/env-fields.ts';
+import type { ImageBacktestTaskEnv } from '#contract/env/image-run-env.ts';
+import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/values/allocators.ts';
+import { acknowledge, defined, type Environment, logGroup } from '../parts/construct-helpers.ts';
 import {
   allowObjects,
   allowTable,
@@ -18,7 +16,9 @@ import {
   BACKTEST_KEYS,
   HYPEROPT_KEYS,
   SIGNAL_FILES,
-} from './permissions.ts';
+} from '../parts/permissions.ts';
+import type { StageConfig } from '../settings/config.ts';
+import type { DataStack } from '../storage/data-stack.ts';
 
 /** Name of the only container of every task, for environment overrides of RunTask. */
 const CONTAINER = 'task';

@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { AUDIT_WRITE_FAILURE } from '#contract/names.ts';
+import { AUDIT_WRITE_FAILURE } from '#contract/values/names.ts';
 import { type Monitoring, sum } from './monitoring.ts';
 
 const METRIC = 'AuditWriteFailures';

@@ -1,11 +1,11 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
-import { RESOURCE_SERVER } from '#contract/names.ts';
-import type { WebConfig } from '#contract/web-config.ts';
-import type { StageConfig } from './config.ts';
+import { RESOURCE_SERVER } from '#contract/values/names.ts';
+import type { WebConfig } from '#contract/values/web-config.ts';
+import type { StageConfig } from '../settings/config.ts';
+import { webOrigin } from '../settings/web-settings.ts';
 import { acknowledge } from './construct-helpers.ts';
-import { webOrigin } from './web-settings.ts';
 
 /** Permissions of each role's group, for the group's description. Services read roles from a token's `cognito:groups`. */
 const GROUPS = {

@@ -8,8 +8,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { METRICS_NAMESPACE } from '#contract/names.ts';
-import { environmentOf, type StageConfig } from './config.ts';
+import { METRICS_NAMESPACE } from '#contract/values/names.ts';
+import { environmentOf, type StageConfig } from '../settings/config.ts';
 
 export const FIVE_MINUTES = Duration.minutes(5);
 export const sum = { statistic: 'Sum', period: FIVE_MINUTES };

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { StageConfig } from './config.ts';
+import type { StageConfig } from '../settings/config.ts';
 import { logGroup } from './construct-helpers.ts';
 import type { ServiceFunctionProps } from './service-function.ts';
 

@@ -3,10 +3,10 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
-import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import { SIGNALS_ID_PREFIX } from '#contract/signals-limits.ts';
-import { TABLES, type TableId, TRIALS_PREFIX } from '#contract/tables.ts';
+import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
+import { SIGNALS_ID_PREFIX } from '#contract/values/signals-limits.ts';
+import { TABLES, type TableId, TRIALS_PREFIX } from '#contract/values/tables.ts';
 import { acknowledgeWildcard } from './construct-helpers.ts';
 
 /** Scan is missing: no function reads a whole table. */

@@ -4,7 +4,7 @@ import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { StageConfig } from './config.ts';
+import type { StageConfig } from '../settings/config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
 import { type Monitoring, maximum, p99, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
 

@@ -41,7 +41,7 @@ export interface TokenPairProps {
 
 /**
  * Two tokens of one sender; its receiver accepts both. The stack parameter `ServiceTokenSlot` selects the one that is sent, so a
- * rotation replaces the other one first: bin/rotate-secret.ts. The parameter makes the references in the environments of functions
+ * rotation replaces the other one first: bin/operate/rotate-secret.ts. The parameter makes the references in the environments of functions
  * change: CloudFormation does not resolve an unchanged reference to a secret again.
  */
 export class TokenPair {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { CiSettings } from '#contract/ci-settings.ts';
+import { CiSettings } from '#contract/platform/ci-settings.ts';
 import {
   STAGE_NAMES,
   StageChanges,
@@ -27,7 +27,9 @@ export const SettingsFile = z
         >,
       )
       .optional()
-      .describe("Changes of each stage's defaults, which lib/config.ts has. null removes a default."),
+      .describe(
+        "Changes of each stage's defaults, which lib/settings/config.ts has. null removes a default.",
+      ),
     ci: CiSettings.optional().describe(
       'Checks of changed strategies by touchstone ci (docs/strategy-folder.md).',
     ),
@@ -40,7 +42,7 @@ export const SettingsFile = z
  */
 export function readStageConfig(name: string, file?: string): StageConfig {
   const stage = stageNamed(name);
-  const path = file ?? join(import.meta.dirname, '..', DEFAULT_FILE);
+  const path = file ?? join(import.meta.dirname, '../..', DEFAULT_FILE);
   const text = read(path, file === undefined);
   try {
     const { stages } = validated(SettingsFile, parse(text));

@@ -1,4 +1,4 @@
-import { releasePolicyVariables } from '#contract/release-policy-env.ts';
+import { releasePolicyVariables } from '#contract/env/release-policy-env.ts';
 import type { StageConfig } from './config.ts';
 
 /** Slots of the job queue as environment variables. */

@@ -5,8 +5,8 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import type { StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
+import { acknowledge } from '../parts/construct-helpers.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 interface BackupsProps {
   readonly config: StageConfig;

@@ -3,13 +3,13 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { CANARY_ID_PREFIX } from '#contract/backtest.ts';
-import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/tables.ts';
+import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/values/tables.ts';
+import { Identity } from '../parts/identity.ts';
+import { FIVE_MINUTES, type Monitoring, sum } from '../parts/monitoring.ts';
+import type { StageConfig } from '../settings/config.ts';
+import { webOrigin } from '../settings/web-settings.ts';
 import { Backups } from './backups.ts';
-import type { StageConfig } from './config.ts';
-import { Identity } from './identity.ts';
-import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
-import { webOrigin } from './web-settings.ts';
 
 const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
 

@@ -5,15 +5,15 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { EnvInput } from '#contract/env-fields.ts';
-import type { TableEventsEnv } from '#contract/table-events-env.ts';
-import { EVENT_LOG_PARTITION, type TableId } from '#contract/tables.ts';
-import type { StageConfig } from './config.ts';
-import { stackOutputs } from './construct-helpers.ts';
-import { deadLetterQueue } from './dead-letter-queue.ts';
-import type { Monitoring } from './monitoring.ts';
-import { allow, allowTable } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import type { TableEventsEnv } from '#contract/env/table-events-env.ts';
+import { EVENT_LOG_PARTITION, type TableId } from '#contract/values/tables.ts';
+import { stackOutputs } from '../parts/construct-helpers.ts';
+import { deadLetterQueue } from '../parts/dead-letter-queue.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import { allow, allowTable } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 export interface TableEventsProps {
   readonly config: StageConfig;

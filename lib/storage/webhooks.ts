@@ -6,20 +6,20 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { EVENT_SOURCE } from '#contract/event-types.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import type { WebhooksEnv } from '#contract/env/webhooks-env.ts';
+import { EVENT_SOURCE } from '#contract/values/event-types.ts';
 import {
   DELIVERY_PREFIX,
   PENDING_DELIVERY_PREFIX,
   type TableId,
   WEBHOOK_PARTITION,
-} from '#contract/tables.ts';
-import type { WebhooksEnv } from '#contract/webhooks-env.ts';
-import type { StageConfig } from './config.ts';
-import { deadLetterQueue } from './dead-letter-queue.ts';
-import { type Monitoring, maximum } from './monitoring.ts';
-import { allowTable, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
+} from '#contract/values/tables.ts';
+import { deadLetterQueue } from '../parts/dead-letter-queue.ts';
+import { type Monitoring, maximum } from '../parts/monitoring.ts';
+import { allowTable, BACKTEST_KEYS, HYPEROPT_KEYS } from '../parts/permissions.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 export interface WebhooksProps {
   readonly config: StageConfig;

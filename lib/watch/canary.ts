@@ -4,14 +4,14 @@ import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { CANARY_INTERVAL_MS, type CanaryEnv } from '#contract/canary.ts';
-import type { EnvInput } from '#contract/env-fields.ts';
-import { METRICS } from '#contract/names.ts';
-import type { StageConfig } from './config.ts';
-import type { Monitoring } from './monitoring.ts';
-import { ServiceFunction } from './service-function.ts';
-import { TokenPair } from './service-tokens.ts';
-import type { Web } from './web.ts';
+import { CANARY_INTERVAL_MS, type CanaryEnv } from '#contract/env/canary.ts';
+import type { EnvInput } from '#contract/env/env-fields.ts';
+import { METRICS } from '#contract/values/names.ts';
+import type { Web } from '../http/web.ts';
+import type { Monitoring } from '../parts/monitoring.ts';
+import { ServiceFunction } from '../parts/service-function.ts';
+import { TokenPair } from '../parts/service-tokens.ts';
+import type { StageConfig } from '../settings/config.ts';
 
 const INTERVAL = Duration.millis(CANARY_INTERVAL_MS);
 

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { AUDIT_WRITE_FAILURE } from '#contract/names.ts';
+import { AUDIT_WRITE_FAILURE } from '#contract/values/names.ts';
 
 interface LogQuery {
   /** Question that the query answers. docs/runbook.md lists them. */

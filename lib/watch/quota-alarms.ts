@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { FIVE_MINUTES, type Monitoring, maximum, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
+import { FIVE_MINUTES, type Monitoring, maximum, sum, THREE_IN_AN_HOUR } from '../parts/monitoring.ts';
 
 /** Quotas of the account for which AWS publishes the use: `SERVICE_QUOTA` gives the account's own value. */
 const QUOTAS = [

@@ -1,5 +1,5 @@
-import { ProxyEnvelope } from '#contract/data-proxy.ts';
-import { CodedError, ERRORS, type ErrorCode } from '#contract/errors.ts';
+import { ProxyEnvelope } from '#contract/market-data/data-proxy.ts';
+import { CodedError, ERRORS, type ErrorCode } from '#contract/values/errors.ts';
 import type { DataProxy } from '#domain/ports.ts';
 
 /** Invokes the proxy, in AWS or locally, and returns its result. */

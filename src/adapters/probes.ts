@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { TABLES, type TableId } from '#contract/tables.ts';
+import { TABLES, type TableId } from '#contract/values/tables.ts';
 
 /** Health probe of a table: reads an item that does not exist. Rejects when the table cannot be read. */
 export function tableProbe(client: DynamoDBDocumentClient, id: TableId, table: string) {

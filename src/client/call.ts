@@ -1,5 +1,5 @@
-import type { EventsOf, OperationId, RequestOf, ResponseOf } from '#contract/calls.ts';
-import type { ServiceName } from '#contract/operation.ts';
+import type { EventsOf, OperationId, RequestOf, ResponseOf } from '#contract/operations/calls.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { type CallOptions, type Connection, type Input, noResponse, send } from './connection.ts';
 import { follow } from './events.ts';
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from '#contract/operation.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { errorOf, readError, TouchstoneError } from './errors.ts';
 
 /** Address of a platform that serves all services at one place, or the address of each service. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/values/errors.ts';
 
 /** One problem of a body that does not fit its schema. */
 export interface BodyIssue {

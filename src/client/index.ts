@@ -1,5 +1,5 @@
 /** Client of the services: typed by the operations table, by `fetch` only. docs/clients.md is its guide. */
-export type { ErrorCode } from '#contract/errors.ts';
+export type { ErrorCode } from '#contract/values/errors.ts';
 export type { Call, FileCall, InputOf, Stream, StreamEvent } from './call.ts';
 export {
   type Address,

@@ -1,4 +1,4 @@
-import type { OperationId, ResponseOf } from '#contract/calls.ts';
+import type { OperationId, ResponseOf } from '#contract/operations/calls.ts';
 import type { Call, InputOf } from './call.ts';
 import type { CallOptions, Connection, Input } from './connection.ts';
 

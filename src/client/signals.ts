@@ -1,4 +1,4 @@
-import type { ResponseOf } from '#contract/calls.ts';
+import type { ResponseOf } from '#contract/operations/calls.ts';
 import { type CallOptions, type Connection, noResponse } from './connection.ts';
 import { createSignals } from './operations.ts';
 

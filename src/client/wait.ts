@@ -1,4 +1,4 @@
-import type { ResponseOf } from '#contract/calls.ts';
+import type { ResponseOf } from '#contract/operations/calls.ts';
 import { backOff, type CallOptions, type Connection, mayPass } from './connection.ts';
 import { TouchstoneError } from './errors.ts';
 import { MAX_FAILURES } from './events.ts';

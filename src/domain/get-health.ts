@@ -1,4 +1,4 @@
-import { inTime } from './in-time.ts';
+import { inTime } from './shared/with-timeout.ts';
 
 /** Probe result of a dependency; `not_deployed` when this installation does not have it. */
 type DependencyStatus = 'healthy' | 'unavailable' | 'not_deployed';

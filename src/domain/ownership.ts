@@ -1,7 +1,6 @@
-import type { StoredWebhook } from '#contract/stored-webhook.ts';
-import type { OwnedResource, Ownership, StoredSharing } from './access.ts';
+import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import type { OwnedResource, Ownership, StoredSharing } from './access/access.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
-import type { SignalsStore } from './signals/signals-ports.ts';
 import {
   unknownBacktest,
   unknownChallenge,
@@ -9,7 +8,8 @@ import {
   unknownModel,
   unknownSignals,
   unknownWebhook,
-} from './unknown-resources.ts';
+} from './shared/unknown-resources.ts';
+import type { SignalsStore } from './signals/signals-ports.ts';
 import type { WebhookStore } from './webhooks/webhook-ports.ts';
 
 /** Owner that no user is: only admins may use the resource. */

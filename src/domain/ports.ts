@@ -8,20 +8,20 @@ import type {
   ResolvedBacktestConfig,
   ResultsLocation,
   StoredBacktestJob,
-} from '#contract/backtest.ts';
-import type { ProxyOperationName } from '#contract/data-proxy.ts';
-import type { ErrorCode } from '#contract/errors.ts';
-import type { LookAhead } from '#contract/look-ahead.ts';
-import type { ValidationCheck } from '#contract/release-policy.ts';
-import type { TrialRecord } from '#contract/trial-ledger.ts';
+} from '#contract/backtests/backtest.ts';
+import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { LookAhead } from '#contract/config/look-ahead.ts';
+import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import type { ProxyOperationName } from '#contract/market-data/data-proxy.ts';
+import type { ErrorCode } from '#contract/values/errors.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import type { StoredSharing } from './access.ts';
-import type { Annotations, Experiments, JobLists, JobRow } from './job-list-ports.ts';
+import type { StoredSharing } from './access/access.ts';
+import type { Annotations, Experiments, JobLists, JobRow } from './jobs/job-list-ports.ts';
 
 /** Ports of the use cases. Every method may throw CodedError DATA005 when storage is down. */
 

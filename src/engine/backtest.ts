@@ -1,13 +1,15 @@
-import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { EquityData } from '#contract/backtest-api.ts';
-import type { BacktestReport } from '#contract/report.ts';
-import type { ReportInformative } from '#contract/report-informative.ts';
-import type { ReportModels } from '#contract/report-models.ts';
-import type { ReportUniverse } from '#contract/report-universe.ts';
+import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { EquityData } from '#contract/backtests/backtest-api.ts';
+import type { BacktestReport } from '#contract/backtests/report.ts';
+import type { ReportInformative } from '#contract/backtests/report-informative.ts';
+import type { ReportModels } from '#contract/backtests/report-models.ts';
+import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
+import type { SharedColumns } from './analysis/analyze.ts';
+import { strategyOfRun } from './analysis/given-signals.ts';
 import type { Digest } from './digest.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
+import { buildModels } from './ml/model-report.ts';
 import { type CandleCurve, candleCurve } from './report/candle-curve.ts';
-import { buildModels } from './report/models.ts';
 import { buildReport, reportSettings } from './report/report.ts';
 import {
   alternativeModel,
@@ -17,21 +19,19 @@ import {
   dataDigest,
   provenanceOf,
 } from './report/result.ts';
+import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
 import { type RunSettings, simulationSettings } from './run/config.ts';
-import { strategyOfRun } from './run/given-signals.ts';
 import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
-import { BacktestError, reportActivity } from './run/strategy-errors.ts';
 import { benchmarkWarnings } from './run/warnings.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings } from './simulator/types.ts';
-import type { SharedColumns } from './strategies/analyze.ts';
 import type { StrategyDefinition } from './strategy.ts';
+import { BacktestError, reportActivity } from './strategy-errors.ts';
 import type { UniversePlan } from './universe/plan.ts';
-import { digestVolumes, reportUniverse } from './universe/report.ts';
 
 export interface BacktestInput {
   readonly strategy: StrategyDefinition;

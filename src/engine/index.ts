@@ -1,6 +1,7 @@
 /** Everything that a strategy imports: `touchstone/engine`. */
 export { CANDLE_COLUMNS, type Candles } from './candles.ts';
 export * from './indicators/index.ts';
+export { riseLabel } from './ml/labels.ts';
 export {
   type AdjustmentLimits,
   type CallbackContext,
@@ -28,4 +29,3 @@ export {
   UNKNOWN_LABEL,
 } from './strategy.ts';
 export { ALL_TIMEFRAMES, TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from './timeframe.ts';
-export { riseLabel } from './walk-forward/labels.ts';

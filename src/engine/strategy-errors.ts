@@ -3,7 +3,7 @@ import {
   type CallbackContext,
   type LoopContext,
   type StrategyCallbacks,
-} from '../strategy.ts';
+} from './strategy.ts';
 
 /** Maximum characters of a thrown message, of a whole error with its file and line, and of a stack frame. */
 const MAX_MESSAGE_LENGTH = 1_000;

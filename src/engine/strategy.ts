@@ -1,7 +1,7 @@
-import type { OrderTypes, UnfilledTimeout } from '#contract/account.ts';
-import type { RoiTable, TrailingStop } from '#contract/backtest.ts';
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import type { Protection } from '#contract/protections.ts';
+import type { RoiTable, TrailingStop } from '#contract/backtests/backtest.ts';
+import type { OrderTypes, UnfilledTimeout } from '#contract/config/account.ts';
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import type { Protection } from '#contract/config/protections.ts';
 import type { OrderView, StoredData, StoredValue } from './callback-values.ts';
 import type { Candles } from './candles.ts';
 import type { Timeframe } from './timeframe.ts';

@@ -1,4 +1,4 @@
-import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/limits.ts';
+import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/values/limits.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

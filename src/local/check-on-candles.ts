@@ -4,13 +4,13 @@ import {
   type CheckOutcome,
   type CheckRequest,
   checkStrategy,
-} from '#adapters/local/strategy-check.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+} from '#adapters/local/definitions/strategy-check.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { spotPairs } from '#domain/config/resolve-trading-mode.ts';
 import { chooseSource, sourceTimeframes } from '#domain/data/candle-source.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '#domain/data/plan-reads.ts';
-import { InformativeLoader, readAs } from '#domain/load-informative.ts';
+import { InformativeLoader, readAs } from '#domain/inputs/load-informative.ts';
 import type { Clock } from '#domain/ports.ts';
-import { spotPairs } from '#domain/resolve-trading-mode.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type CheckCandles, folderCandles, simulatedCandles } from './check-candles.ts';

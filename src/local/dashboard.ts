@@ -1,8 +1,8 @@
-import { CodedError } from '#contract/errors.ts';
-import { NO_PAGES } from '#contract/page-paths.ts';
-import { FILE_PAGE_NAME } from '#contract/report-file.ts';
-import { SECURITY_HEADERS } from '#contract/security-headers.ts';
-import type { WebConfig } from '#contract/web-config.ts';
+import { FILE_PAGE_NAME } from '#contract/backtests/report-file.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { NO_PAGES } from '#contract/values/page-paths.ts';
+import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
+import type { WebConfig } from '#contract/values/web-config.ts';
 import type { ServiceApp } from '#runtime/service.ts';
 import type { StaticFiles } from '#runtime/static-files.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { SECURITY_HEADERS } from '#contract/security-headers.ts';
-import type { Downloads, ExportFile } from '#domain/export-backtest.ts';
+import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
+import type { Downloads, ExportFile } from '#domain/backtests/export-backtest.ts';
 import type { Clock } from '#domain/ports.ts';
 import type { ServiceApp } from '#runtime/service.ts';
 

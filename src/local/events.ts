@@ -3,7 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { EventCursor } from '#adapters/local/event-cursor.ts';
 import { StreamRecords } from '#adapters/local/stream-records.ts';
 import { enableStreams, TableStreams } from '#adapters/local/table-streams.ts';
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { EventLog } from '#domain/events/event-log.ts';
 import { eventsOf } from '#domain/events/event-of-change.ts';
 import type { Log } from '#runtime/log.ts';

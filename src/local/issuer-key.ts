@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Access } from '#contract/operation.ts';
+import type { Access } from '#contract/values/operation.ts';
 
 /** User pool of local tokens. Its region does not exist in AWS, so a local token can never be valid there. */
 export const LOCAL_POOL = { userPoolId: 'xx-local-1_touchstone', clientId: 'touchstone' } as const;

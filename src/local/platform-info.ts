@@ -1,5 +1,5 @@
 import type { StorageEnv } from '#adapters/open-stores.ts';
-import type { TableNames } from '#contract/tables.ts';
+import type { TableNames } from '#contract/values/tables.ts';
 
 /** Tables of the embedded database. */
 export const LOCAL_TABLES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };

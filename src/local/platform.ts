@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
-import { openReconcile } from '#adapters/aws/open-reconcile.ts';
+import { openAudit } from '#adapters/dynamo/audit-trail.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
+import { openReconcile } from '#adapters/dynamo/open-repair.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
@@ -15,16 +15,16 @@ import { compileCache } from '#adapters/local/sandbox.ts';
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
-import { NO_POLICY } from '#contract/release-policy.ts';
-import { KEEP_FOREVER } from '#contract/retention.ts';
-import { LAYOUT_VERSION } from '#contract/tables.ts';
+import { NO_POLICY } from '#contract/config/release-policy.ts';
+import { KEEP_FOREVER } from '#contract/env/retention.ts';
+import { LAYOUT_VERSION } from '#contract/values/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import {
   endExecutions,
   type ReconcileDeps,
   reconcileChallenge,
   reconcileJobs,
-} from '#domain/reconcile-jobs.ts';
+} from '#domain/repair/repair-jobs.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { createLogger, type Log, runInContext } from '#runtime/log.ts';
 import { openAccess } from './access.ts';

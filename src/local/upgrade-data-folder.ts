@@ -1,8 +1,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { copyTables } from '#adapters/aws/copy-tables.ts';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { checkTables } from '#adapters/aws/restore-tables.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { copyTables } from '#adapters/dynamo/copy-tables.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
+import { checkTables } from '#adapters/dynamo/restore-tables.ts';
 import { type DataFolder, finishUpgrade, upgradeFiles } from '#adapters/local/data-folder.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import type { Log } from '#domain/ports.ts';

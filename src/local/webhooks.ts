@@ -1,9 +1,9 @@
-import { openRegistry } from '#adapters/aws/open-registry.ts';
+import { openRegistry } from '#adapters/dynamo/open-registry.ts';
 import { sha256 } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { Digest } from '#domain/ports.ts';
 import { addDeliveries } from '#domain/webhooks/deliveries.ts';

@@ -6,14 +6,14 @@ import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
 import { LocalExecutions, LocalStateMachine, localIntegrations } from '#adapters/local/state-machine.ts';
 import { TaskLogs } from '#adapters/local/task-log.ts';
 import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
+import { resultsPrefix } from '#adapters/objects/result-store.ts';
 import type { Stores } from '#adapters/open-stores.ts';
-import { resultsPrefix } from '#adapters/result-store.ts';
 import { SIGNALS_PREFIX } from '#adapters/signals/keys.ts';
-import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
-import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
-import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
-import type { TaskControl } from '#domain/execution-ports.ts';
+import { USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
+import type { BacktestExecutionInput } from '#contract/backtests/backtest.ts';
+import type { HyperoptExecutionInput } from '#contract/hyperopt/hyperopt.ts';
+import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/values/allocators.ts';
+import type { TaskControl } from '#domain/jobs/execution-ports.ts';
 import type { Log } from '#runtime/log.ts';
 
 export interface WorkflowOptions {

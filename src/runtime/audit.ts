@@ -1,10 +1,10 @@
-import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
-import { CodedError } from '#contract/errors.ts';
-import { AUDIT_WRITE_FAILURE } from '#contract/names.ts';
-import { changesState, type Operation } from '#contract/operation.ts';
+import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/platform/audit.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { AUDIT_WRITE_FAILURE } from '#contract/values/names.ts';
+import { changesState, type Operation } from '#contract/values/operation.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import type { Clock, Ids } from '#domain/ports.ts';
-import { isoTime } from '#domain/validate.ts';
+import { isoTime } from '#domain/shared/validate.ts';
 import { isCanaryCall, type Principal } from './authenticate.ts';
 import type { Log } from './log.ts';
 

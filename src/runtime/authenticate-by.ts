@@ -1,4 +1,4 @@
-import { deferred } from '#domain/deferred.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 import { type Authenticate, withoutIdentityProvider, withoutToken } from './authenticate.ts';
 
 /** True in a deployment that requires a token for every call. */

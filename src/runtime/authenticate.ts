@@ -1,7 +1,7 @@
-import { CodedError } from '#contract/errors.ts';
-import type { Access, Operation } from '#contract/operation.ts';
-import { PRINCIPAL_NAME } from '#contract/sharing.ts';
-import { type Caller, findAccessible, type Ownership } from '#domain/access.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Access, Operation } from '#contract/values/operation.ts';
+import { PRINCIPAL_NAME } from '#contract/values/sharing.ts';
+import { type Caller, findAccessible, type Ownership } from '#domain/access/access.ts';
 
 type Role = Exclude<Access, 'public'>;
 

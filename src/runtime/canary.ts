@@ -3,11 +3,11 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import middy from '@middy/core';
 import * as z from 'zod';
-import { CANARY_ID_PREFIX } from '#contract/backtest.ts';
-import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/canary.ts';
-import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE, SERVICE_PREFIXES } from '#contract/names.ts';
-import { idSuffix } from '#domain/id-suffix.ts';
+import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/env/canary.ts';
+import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE, SERVICE_PREFIXES } from '#contract/values/names.ts';
 import type { Clock, Digest } from '#domain/ports.ts';
+import { idSuffix } from '#domain/shared/idempotency-key.ts';
 
 export interface CanaryDeps {
   /** Address of the backend, with a slash at its end. */

@@ -1,9 +1,9 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRICS, METRICS_NAMESPACE, PLATFORM } from '#contract/names.ts';
-import type { ChallengeAction, ChallengeEvent } from '#contract/stored-challenge.ts';
+import type { ChallengeAction, ChallengeEvent } from '#contract/registry/stored-challenge.ts';
+import { METRICS, METRICS_NAMESPACE, PLATFORM } from '#contract/values/names.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
-import { deferred } from '#domain/deferred.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 import type { ChallengeChange } from '#domain/transitions/registry-store.ts';
 import type { Log } from './log.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
-import { ErrorBody, RequestValidationError } from '#contract/common.ts';
-import { documentedErrors, type Operation } from '#contract/operation.ts';
+import { ErrorBody, RequestValidationError } from '#contract/config/common.ts';
+import { documentedErrors, type Operation } from '#contract/values/operation.ts';
 import type { ErrorResponse } from './responses.ts';
 
 /** A response that violates the contract: a bug, thrown in development and tests. */

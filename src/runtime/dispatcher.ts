@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/repair/repair-jobs.ts';
 import { eventCorrelation } from './event-correlation.ts';
 
 /** Characters of an unreadable message in the log. */

@@ -1,10 +1,10 @@
 import { existsSync, openAsBlob } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { CodedError } from '#contract/errors.ts';
-import { SERVICES } from '#contract/names.ts';
-import { openApiDocument } from '#contract/openapi.ts';
-import type { ServiceName } from '#contract/operation.ts';
+import { openApiDocument } from '#contract/operations/openapi.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { SERVICES } from '#contract/values/names.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { VERSION } from './version.ts';
 
 /** Swagger UI of a service. The service serves all files itself, so the page sends no request to another host. */

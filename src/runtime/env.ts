@@ -1,4 +1,4 @@
-import type { EnvDeclaration, EnvOf, OptionalVariable, Variable } from '#contract/env-fields.ts';
+import type { EnvDeclaration, EnvOf, OptionalVariable, Variable } from '#contract/env/env-fields.ts';
 
 /**
  * The values of an environment; an empty variable counts as absent.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
-import { CodedError } from '#contract/errors.ts';
-import { LAST_EVENT_ID } from '#contract/names.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { LAST_EVENT_ID } from '#contract/values/names.ts';
 
 /** A server-sent event; without a name it is a comment that keeps the connection open. */
 export interface ServerSentEvent {

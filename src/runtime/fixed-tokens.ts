@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { CANARY_OWNER } from '#contract/canary.ts';
+import { CANARY_OWNER } from '#contract/env/canary.ts';
 import type { Authenticate, Principal } from './authenticate.ts';
 
 /** Principal of Touchstone's services: it can read market data and start collections. */

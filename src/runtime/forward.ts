@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { proxy } from 'hono/proxy';
-import { CodedError } from '#contract/errors.ts';
-import { CORRELATION_HEADER } from '#contract/names.ts';
-import type { ServiceName } from '#contract/operation.ts';
-import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
+import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/env/origin-token.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { CORRELATION_HEADER } from '#contract/values/names.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { gatewayLambda, type ServiceHost } from './lambda.ts';
 import type { LogLevel } from './log.ts';
 import { fail, type ServiceApp, track } from './service.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import type { Immutable } from '#contract/common.ts';
-import type { ServiceName } from '#contract/operation.ts';
-import type { OperationsOf } from '#contract/operations.ts';
+import type { Immutable } from '#contract/config/common.ts';
+import type { OperationsOf } from '#contract/operations/operations.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import type { Principal } from './authenticate.ts';
 
 type Output<O, K extends string> = O extends { [P in K]: infer S extends z.ZodType }

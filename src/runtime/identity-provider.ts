@@ -4,8 +4,8 @@ import { JwtWithoutValidKidError, KidNotFoundInJwksError } from 'aws-jwt-verify/
 import { assertIsJwks, findJwkInJwks, type Jwks, type JwksCache, type JwkWithKid } from 'aws-jwt-verify/jwk';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import type { JwtHeader } from 'aws-jwt-verify/jwt-model';
-import { CodedError } from '#contract/errors.ts';
-import { RESOURCE_SERVER } from '#contract/names.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { RESOURCE_SERVER } from '#contract/values/names.ts';
 import {
   type Authenticate,
   isPrincipalName,

@@ -1,5 +1,5 @@
-import type { ErrorBody, RequestValidationError } from '#contract/common.ts';
-import type { MlflowError } from '#contract/mlflow-api.ts';
+import type { ErrorBody, RequestValidationError } from '#contract/config/common.ts';
+import type { MlflowError } from '#contract/registry/mlflow-api.ts';
 
 /** Codes of MLflow by status: https://github.com/mlflow/mlflow/blob/master/mlflow/exceptions.py */
 const CODES: Readonly<Record<number, string>> = {

@@ -1,8 +1,8 @@
 /** Parsing of requests by the schemas of their rows. */
 import * as z from 'zod';
-import { CodedError } from '#contract/errors.ts';
-import { withoutNullFields } from '#contract/null-fields.ts';
-import { isBodyOptional, type Operation } from '#contract/operation.ts';
+import { withoutNullFields } from '#contract/config/null-fields.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { isBodyOptional, type Operation } from '#contract/values/operation.ts';
 import { BodyError, type BodyIssue, bodyIssue, readJsonBody } from './read-request.ts';
 
 /**

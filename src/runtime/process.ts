@@ -1,5 +1,5 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import type { EnvDeclaration, EnvOf, OptionalVariable, Variables } from '#contract/env-fields.ts';
+import type { EnvDeclaration, EnvOf, OptionalVariable, Variables } from '#contract/env/env-fields.ts';
 import { readEnv } from './env.ts';
 import { createLogger, type LogLevel } from './log.ts';
 
@@ -11,7 +11,7 @@ type LoggedEnv = EnvDeclaration<Variables & { readonly LOG_LEVEL: OptionalVariab
  *
  * `fail` handles uncaught errors. A process that has more details can remove it from `uncaughtException` and call it.
  *
- * @param environment an environment of src/contract/env.ts
+ * @param environment an environment of src/contract/env/env/env.ts
  */
 export function startProcess<E extends LoggedEnv>(
   environment: E,

@@ -1,6 +1,6 @@
 /** Reading of requests up to JSON. Without zod, which functions load at their first request: see parse-request.ts. */
-import type { RequestValidationError } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { RequestValidationError } from '#contract/config/common.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Valid bodies have up to 6 levels. Serializing thousands of levels overflows the stack. */

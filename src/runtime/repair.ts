@@ -2,7 +2,7 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import middy, { type MiddlewareObj } from '@middy/core';
-import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
+import { METRICS, METRICS_NAMESPACE } from '#contract/values/names.ts';
 import {
   measureQueue,
   type QueueMeasures,
@@ -10,7 +10,7 @@ import {
   type ReconcileReport,
   reconcileChallenge,
   reconcileJobs,
-} from '#domain/reconcile-jobs.ts';
+} from '#domain/repair/repair-jobs.ts';
 import { eventCorrelation } from './event-correlation.ts';
 
 /** An event of Scheduler: `{}` or the id of a challenge. */

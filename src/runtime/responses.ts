@@ -1,6 +1,6 @@
-import type { ErrorBody, RequestValidationError } from '#contract/common.ts';
-import { CodedError, ERRORS } from '#contract/errors.ts';
-import { type Operation, WITHOUT_BODY } from '#contract/operation.ts';
+import type { ErrorBody, RequestValidationError } from '#contract/config/common.ts';
+import { CodedError, ERRORS } from '#contract/values/errors.ts';
+import { type Operation, WITHOUT_BODY } from '#contract/values/operation.ts';
 import type { Log } from './log.ts';
 import { BodyError } from './read-request.ts';
 

@@ -9,9 +9,9 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
-import { CORRELATION_HEADER } from '#contract/names.ts';
-import { SECURITY_HEADERS } from '#contract/security-headers.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
+import { CORRELATION_HEADER } from '#contract/values/names.ts';
+import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
 import type { Log } from './log.ts';
 import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './read-request.ts';
 import { errorResponse } from './responses.ts';

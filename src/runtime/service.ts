@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { CodedError } from '#contract/errors.ts';
-import { MLFLOW_PREFIX } from '#contract/mlflow-paths.ts';
-import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
+import { type Route, routesOf } from '#contract/operations/routes.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { MLFLOW_PREFIX } from '#contract/values/mlflow-paths.ts';
+import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/values/names.ts';
 import {
   changesState,
   type FunctionName,
   type Operation,
   pathsOf,
   type ServiceName,
-} from '#contract/operation.ts';
-import { type Route, routesOf } from '#contract/routes.ts';
-import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
-import type { Ownership } from '#domain/access.ts';
+} from '#contract/values/operation.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
+import type { Ownership } from '#domain/access/access.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRejection } from './audit.ts';
 import {
   ANONYMOUS,

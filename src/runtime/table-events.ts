@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { EventLog } from '#domain/events/event-log.ts';
 import { eventsOf, type TableChange } from '#domain/events/event-of-change.ts';
 

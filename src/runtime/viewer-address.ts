@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
+import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/env/origin-token.ts';
 import { isToken } from './fixed-tokens.ts';
 
 /** Address of the browser, for requests that CloudFront sent. Undefined for all others, whose header anyone may write. */

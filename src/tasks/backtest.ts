@@ -1,9 +1,9 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
 import './shared/interpret-schemas.ts';
-import { setImporter } from '#adapters/import-module.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { openBacktestStores } from '#adapters/open-stores.ts';
-import { BacktestTaskEnv } from '#contract/env.ts';
+import { setImporter } from '#adapters/strategies/import-module.ts';
+import { BacktestTaskEnv } from '#contract/env/env.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runBacktest } from './shared/run-backtest.ts';
 

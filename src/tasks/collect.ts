@@ -1,12 +1,12 @@
 /** Entry point of the collection before a backtest or a hyperopt job: the same in a Fargate container and as a child process. */
 
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
-import { CollectTaskEnv } from '#contract/env.ts';
-import { CodedError } from '#contract/errors.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
+import { CollectTaskEnv } from '#contract/env/env.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';

@@ -4,12 +4,13 @@ import { removeClientClasses } from '#adapters/global-state.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
-import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
-import { catchStrayErrors } from '#adapters/stray-errors.ts';
-import type { TrialMessage } from '#adapters/trial-processes.ts';
-import type { TrialReply } from '#adapters/trial-replies.ts';
-import { HyperoptTaskEnv } from '#contract/env.ts';
-import type { HyperoptJobIn } from '#contract/hyperopt.ts';
+import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
+import { catchStrayErrors } from '#adapters/strategies/unhandled-errors.ts';
+import type { TrialMessage } from '#adapters/trials/trial-processes.ts';
+import type { TrialReply } from '#adapters/trials/trial-replies.ts';
+import { HyperoptTaskEnv } from '#contract/env/env.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
+import { finalFailure } from '#domain/backtests/run-backtest-job.ts';
 import { digestTrialData, loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import {
   runRequested,
@@ -17,7 +18,6 @@ import {
   type TrialOutcome,
   type TrialRequest,
 } from '#domain/hyperopt/run-trial.ts';
-import { finalFailure } from '#domain/run-backtest-job.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { startProcess } from '#runtime/process.ts';
 

@@ -1,7 +1,7 @@
 /** Entry point of a backtest in a registered image. It has no table: it reads its input and writes below its own prefix. */
 import './shared/interpret-schemas.ts';
-import { openImageRun } from '#adapters/image-run-task.ts';
-import { ImageBacktestTaskEnv } from '#contract/image-run-env.ts';
+import { openImageRun } from '#adapters/images/image-run-task.ts';
+import { ImageBacktestTaskEnv } from '#contract/env/image-run-env.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runBacktest } from './shared/run-backtest.ts';
 

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CLI_LIMITS } from '#contract/limits.ts';
-import type { TradingMode } from '#contract/trading-modes.ts';
-import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
+import { CLI_LIMITS } from '#contract/values/limits.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
+import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahead.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { checkOnCandles, SIMULATED } from '../local/check-on-candles.ts';

@@ -17,13 +17,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-tasks.ts';
 import { createLambdaClient, lambdaDataProxy } from '#adapters/aws/lambda-data-proxy.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
-import { isUnavailable, reportUnavailable } from '#adapters/aws/unavailable.ts';
 import { DataProxyClient } from '#adapters/data-proxy-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
+import { isUnavailable, reportUnavailable } from '#adapters/dynamo/unavailable.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 process.env.AWS_REGION ??= 'us-east-1';

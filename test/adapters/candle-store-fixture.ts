@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
+import { DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
 import type { SeriesKey } from '#domain/ports.ts';

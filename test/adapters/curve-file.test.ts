@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { decodeCurve, encodeCurve } from '#adapters/curve-file.ts';
+import { decodeCurve, encodeCurve } from '#adapters/objects/curve-file.ts';
 import { createRandom } from '#engine/random.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import type { JobStatus } from '#contract/backtest.ts';
-import type { JobFilter } from '#domain/job-list-ports.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import type { JobStatus } from '#contract/backtests/backtest.ts';
+import type { JobFilter } from '#domain/jobs/job-list-ports.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { everyRow, pendingJob } from '../support/jobs.ts';
 

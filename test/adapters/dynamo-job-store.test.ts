@@ -1,9 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { toJobItem } from '#adapters/aws/job-records.ts';
-import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtest.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { toJobItem } from '#adapters/dynamo/job-records.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { everyRow, pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 

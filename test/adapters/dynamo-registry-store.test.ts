@@ -2,10 +2,10 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeCursor } from '#adapters/aws/cursor.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
-import { idempotencyKey, modelKey, sortableNumber } from '#adapters/aws/registry-item.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { encodeCursor } from '#adapters/dynamo/cursor.ts';
+import { idempotencyKey, modelKey, sortableNumber } from '#adapters/dynamo/registry-item.ts';
+import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { planTransition } from '#domain/transitions/plan-transition.ts';
 import type { StageTransition } from '#domain/transitions/registry-store.ts';

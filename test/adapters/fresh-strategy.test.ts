@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sandboxArguments } from '#adapters/local/sandbox.ts';
 
-const MODULE = join(import.meta.dirname, '../../src/adapters/fresh-strategy.ts');
-const FILES = join(import.meta.dirname, '../../src/adapters/strategy-files.ts');
+const MODULE = join(import.meta.dirname, '../../src/adapters/strategies/fresh-strategy.ts');
+const FILES = join(import.meta.dirname, '../../src/adapters/strategies/strategy-files.ts');
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-fresh-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

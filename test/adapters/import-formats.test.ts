@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Float32, Int64, TimestampMillisecond, Utf8, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
-import { FileReader } from '#adapters/import/file-reader.ts';
+import { FileReader } from '#adapters/import/formats/file-reader.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
 import { FIXTURES, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
 import {

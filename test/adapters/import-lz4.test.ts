@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decodeLz4Frame } from '#adapters/import/lz4-frame.ts';
+import { decodeLz4Frame } from '#adapters/import/formats/lz4-frame.ts';
 
 /** Frames of the reference implementation (fixtures/import/make.py), corrupted by hand. */
 

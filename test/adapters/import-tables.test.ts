@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { csvHeader } from '#adapters/import/csv-table.ts';
-import { isDatabentoCandles, readDatabento } from '#adapters/import/databento.ts';
+import { csvHeader } from '#adapters/import/formats/csv-table.ts';
 import { BadFileError } from '#adapters/import/rows.ts';
 import type { FileSeries, SeriesNames } from '#adapters/import/table.ts';
-import { tardisKind } from '#adapters/import/tardis.ts';
-import { readTardisBars } from '#adapters/import/tardis-bars.ts';
-import { readTardisFunding } from '#adapters/import/tardis-funding.ts';
-import { readTardisTrades } from '#adapters/import/tardis-trades.ts';
+import { isDatabentoCandles, readDatabento } from '#adapters/import/vendors/databento.ts';
+import { tardisKind } from '#adapters/import/vendors/tardis.ts';
+import { readTardisBars } from '#adapters/import/vendors/tardis-bars.ts';
+import { readTardisFunding } from '#adapters/import/vendors/tardis-funding.ts';
+import { readTardisTrades } from '#adapters/import/vendors/tardis-trades.ts';
 import {
   isTradeList,
   isTradingViewChart,
   readTradingView,
   tradingViewNames,
-} from '#adapters/import/trading-view.ts';
+} from '#adapters/import/vendors/trading-view.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-tables-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

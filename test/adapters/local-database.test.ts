@@ -8,11 +8,11 @@ import { createInterface } from 'node:readline';
 import { DescribeTableCommand, ListTablesCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, test } from 'vitest';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
-import { LAYOUT_VERSION, TABLES } from '#contract/tables.ts';
+import { LAYOUT_VERSION, TABLES } from '#contract/values/tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-local-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,10 +10,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import type { TableNames } from '#contract/tables.ts';
-import { readStageConfig } from '#lib/settings-file.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
+import type { TableNames } from '#contract/values/tables.ts';
+import { readStageConfig } from '#lib/settings/settings-file.ts';
 import { hasMoto, startMoto } from '../support/moto.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
@@ -45,7 +45,7 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
 
   function drill(...args: string[]): string {
     const named = Object.entries(SOURCES).flatMap(([id, name]) => [`--${id}`, name]);
-    return execFileSync(process.execPath, [join(ROOT, 'bin/restore-drill.ts'), ...named, ...args], {
+    return execFileSync(process.execPath, [join(ROOT, 'bin/operate/restore-drill.ts'), ...named, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -1,7 +1,7 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { checkTables } from '#adapters/aws/restore-tables.ts';
-import type { TableNames } from '#contract/tables.ts';
+import { checkTables } from '#adapters/dynamo/restore-tables.ts';
+import type { TableNames } from '#contract/values/tables.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { namesOf, sound, strategiesFixture } from './strategies-fixture.ts';
 
 const fixture = strategiesFixture();

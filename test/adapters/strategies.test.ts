@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findStrategy, loadStrategies } from '#adapters/strategies.ts';
-import { CodedError } from '#contract/errors.ts';
+import { findStrategy, loadStrategies } from '#adapters/strategies/load-strategies.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { EXAMPLE, namesOf, sound, strategiesFixture } from './strategies-fixture.ts';
 
 const fixture = strategiesFixture();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { digestStrategyFiles, loadStrategyFiles } from '#adapters/strategy-files.ts';
+import { digestStrategyFiles, loadStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -2,9 +2,9 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
-import { transact } from '#adapters/aws/transactions.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { transact } from '#adapters/dynamo/transactions.ts';
+import { DynamoTrialLedger } from '#adapters/dynamo/trial-ledger.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 /** Responses that the embedded database never gives, because it runs requests one at a time. */

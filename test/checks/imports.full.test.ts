@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const RULES = join(ROOT, 'bin/import-rules.ts');
+const RULES = join(ROOT, 'bin/check/import-rules.ts');
 
 /** Copy of the sources and of the linter's configuration, in which a test plants a violation. */
 let copy: string;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { pinnedImage } from '../../bin/base-image.ts';
+import { pinnedImage } from '../../bin/operate/base-image.ts';
 
 /** Registry with the token protocol of the OCI distribution specification, and one image for two platforms. */
 const digestOf = (body: string) => `sha256:${createHash('sha256').update(body).digest('hex')}`;
@@ -64,7 +64,7 @@ const image = () => `${host}/library/node:24-slim`;
 it('base-image writes the digest for linux/arm64 into the settings of all stages', async () => {
   const file = join(folder, 'settings.json');
   writeFileSync(file, JSON.stringify({ $schema: './s.json', stages: { prod: { alarms: true } } }));
-  const args = ['bin/base-image.ts', '--image', image(), '--settings', file];
+  const args = ['bin/operate/base-image.ts', '--image', image(), '--settings', file];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const printed = await text(child.stdout);
   const baseImage = `${image()}@${digestOf(arm)}`;
@@ -78,7 +78,7 @@ it('base-image writes the digest for linux/arm64 into the settings of all stages
 it('base-image names a settings file that is not JSON, and keeps it', async () => {
   const file = join(folder, 'broken.json');
   writeFileSync(file, '{"stages":');
-  const args = ['bin/base-image.ts', '--image', image(), '--settings', file];
+  const args = ['bin/operate/base-image.ts', '--image', image(), '--settings', file];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'pipe'] });
   expect(await text(child.stderr)).toContain(`${file} cannot be read: `);
   expect(readFileSync(file, 'utf8')).toBe('{"stages":');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeEach } from 'vitest';
 import { type RunningServer, serve } from '#runtime/serve.ts';
-import { Dashboard } from '../../bin/dashboard.ts';
+import { Dashboard } from '../../bin/build/dashboard.ts';
 import { withDashboard } from '../../src/local/dashboard.ts';
 import { backendApp, memoryLog } from '../support/backend.ts';
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { pageHeaders } from '#contract/security-headers.ts';
+import { pageHeaders } from '#contract/values/security-headers.ts';
 import { poll } from '../support/poll.ts';
 import { isAlive } from '../support/processes.ts';
 import { dashboardFixture } from './dashboard-fixture.ts';

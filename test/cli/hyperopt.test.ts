@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { OverfittingReport } from '#contract/hyperopt.ts';
+import type { OverfittingReport } from '#contract/hyperopt/hyperopt.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { range, searched, startHyperopt } from '../../bin/cli/hyperopt/commands.ts';
 import { overfittingText } from '../../bin/cli/hyperopt/results.ts';

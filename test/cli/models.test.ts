@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Models, modelsText } from '../../bin/cli/report-text.ts';
+import { type Models, modelsText } from '../../bin/cli/reports/report-text.ts';
 
 const quality = { rows: 100, auc: 0.6, log_loss: 0.65, base_log_loss: 0.69, brier: 0.24 };
 const undefinedQuality = { rows: 0, auc: null, log_loss: null, base_log_loss: null, brier: null };

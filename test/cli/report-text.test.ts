@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { locksText, tiersLines, warningLines } from '../../bin/cli/report-text.ts';
+import { locksText, tiersLines, warningLines } from '../../bin/cli/reports/report-text.ts';
 
 it('tiersLines names the pairs with leverage tiers, their number and their source', () => {
   type Data = Parameters<typeof tiersLines>[0];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
-import { robustnessText } from '../../bin/cli/robustness-text.ts';
+import { robustnessText } from '../../bin/cli/reports/robustness-text.ts';
 import { CONFIG, sampleInput, sha256 } from '../engine/backtest-sample.ts';
 import { START, walk } from '../engine/run/candles.ts';
 

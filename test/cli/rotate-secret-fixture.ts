@@ -3,7 +3,7 @@ import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createDataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
 import type { ProxyEnvelope } from '#runtime/data-proxy/envelope.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';
-import { rotateServiceTokens } from '../../bin/rotate-secret.ts';
+import { rotateServiceTokens } from '../../bin/operate/rotate-secret.ts';
 import { dataCollectionFixture } from '../runtime/data-collection-fixture.ts';
 import { FakeDeployment } from '../support/fake-deployment.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';

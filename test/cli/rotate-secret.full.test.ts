@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it, vi } from 'vitest';
-import { commandLine } from '../../bin/rotate-secret.ts';
+import { commandLine } from '../../bin/operate/rotate-secret.ts';
 import { rotationFixture } from './rotate-secret-fixture.ts';
 
 const { fixture, rotate, tokens } = rotationFixture();

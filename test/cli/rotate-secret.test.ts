@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Aws, rotateServiceTokens } from '../../bin/rotate-secret.ts';
+import { type Aws, rotateServiceTokens } from '../../bin/operate/rotate-secret.ts';
 import { rotationFixture } from './rotate-secret-fixture.ts';
 
 const { fixture, callAll, rotate, tokens } = rotationFixture();

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
-import { type AgentTool, agentTools } from '#contract/agent-tools.ts';
-import { changesState, type Operation } from '#contract/operation.ts';
-import { OPERATIONS } from '#contract/operations.ts';
+import { type AgentTool, agentTools } from '#contract/operations/agent-tools.ts';
+import { OPERATIONS } from '#contract/operations/operations.ts';
+import { changesState, type Operation } from '#contract/values/operation.ts';
 
 const rows: readonly Operation[] = OPERATIONS;
 const tools = agentTools(['read', 'run', 'decide']);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { DataProxyEnv } from '#contract/env.ts';
-import { EVENT_TYPES } from '#contract/event-types.ts';
+import { DataProxyEnv } from '#contract/env/env.ts';
+import { EVENT_TYPES } from '#contract/values/event-types.ts';
 import {
   CHALLENGE_DEFAULTS,
   COMPARISON_MINIMUMS,
@@ -10,7 +10,7 @@ import {
   OHLCV_DEFAULTS,
   OHLCV_LIMITS,
   STAGING_WARNINGS,
-} from '#contract/limits.ts';
+} from '#contract/values/limits.ts';
 
 /** Rows of the page's tables that have a column `Default`: field names, their defaults and the other cells. */
 function settingRows(page: string): { names: string[]; defaults: string[]; rest: string }[] {

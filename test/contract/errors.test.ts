@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CodedError, ERRORS, type ErrorCode } from '#contract/errors.ts';
+import { CodedError, ERRORS, type ErrorCode } from '#contract/values/errors.ts';
 
 /** Error codes of the interface by status. */
 const INTERFACE = {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { BacktestRequest } from '#contract/backtest-api.ts';
-import { ALL_TIMEFRAMES } from '#contract/limits.ts';
-import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
-import { openApiDocument } from '#contract/openapi.ts';
-import { documentedErrors } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
+import { BacktestRequest } from '#contract/backtests/backtest-api.ts';
+import { openApiDocument } from '#contract/operations/openapi.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { ALL_TIMEFRAMES } from '#contract/values/limits.ts';
+import { CORRELATION_HEADER, SERVICES } from '#contract/values/names.ts';
+import { documentedErrors } from '#contract/values/operation.ts';
 import { VERSION } from '#runtime/version.ts';
 
 /** Operations whose body has no required field. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '#contract/errors.ts';
+import { OPERATIONS, operationsOf } from '#contract/operations/operations.ts';
+import { ERRORS } from '#contract/values/errors.ts';
 import {
   changesState,
   documentedErrors,
   type Operation,
   pathsOf,
   WITHOUT_BODY,
-} from '#contract/operation.ts';
-import { OPERATIONS, operationsOf } from '#contract/operations.ts';
+} from '#contract/values/operation.ts';
 
 const rows: readonly Operation[] = OPERATIONS;
 const each = rows.map((operation) => [operation.id, operation] as const);

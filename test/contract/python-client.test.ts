@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pythonModules } from '../../bin/python-client.ts';
+import { pythonModules } from '../../bin/generate/python-client.ts';
 
 /** Modules of a document with the cases that differ from one language to the other. */
 function modulesOf(parameters: readonly object[], schemas: Readonly<Record<string, object>>) {

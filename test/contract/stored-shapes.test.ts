@@ -1,39 +1,39 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
-import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
+import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { BacktestReport } from '#contract/backtests/report.ts';
+import { StoredTrialGroup } from '#contract/backtests/trial-ledger.ts';
 import {
   HyperoptExecutionInput,
   StoredHyperoptJob,
   StoredPermutedTrials,
   StoredTrial,
-} from '#contract/hyperopt.ts';
-import { BacktestReport } from '#contract/report.ts';
-import {
-  ChallengeEvent,
-  StoredAssignment,
-  StoredChallenge,
-  StoredEvaluation,
-  StoredTrade,
-} from '#contract/stored-challenge.ts';
+} from '#contract/hyperopt/hyperopt.ts';
 import {
   CollectionQueue,
   StoredCollection,
   StoredInstrument,
   StoredSeries,
   StoredSeriesMonths,
-} from '#contract/stored-market-data.ts';
+} from '#contract/market-data/stored-market-data.ts';
+import { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { StoredAuditCall, StoredAuditOutcome } from '#contract/platform/audit.ts';
+import { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import {
+  ChallengeEvent,
+  StoredAssignment,
+  StoredChallenge,
+  StoredEvaluation,
+  StoredTrade,
+} from '#contract/registry/stored-challenge.ts';
 import {
   CatalogRow,
   RegistryEvent,
   StoredIdempotencyRecord,
   StoredModel,
   StoredVersion,
-} from '#contract/stored-registry.ts';
-import { StoredSignals } from '#contract/stored-signals.ts';
-import { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
-import { StoredTrialGroup } from '#contract/trial-ledger.ts';
+} from '#contract/registry/stored-registry.ts';
 
 /**
  * Stored items must stay readable. A failure here means that the stored shape has changed: raise its

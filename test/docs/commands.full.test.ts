@@ -188,7 +188,7 @@ const NPM_RUNS: Readonly<Record<string, readonly [file: string, text: string]>> 
   test: ['.ci/run', 'for step in test '],
   i: ['test/package/install.full.test.ts', "['i', archive"],
   package: ['test/package/install.full.test.ts', "'npm', ['pack'"],
-  cost: ['test/stacks/cost.test.ts', "'bin/cost.ts'"],
+  cost: ['test/stacks/cost.test.ts', "'bin/operate/cost.ts'"],
   demo: ['test/e2e/cli.test.ts', "run('bin/demo.ts')"],
   start: ['test/e2e/auth.full.test.ts', "'bin/local.ts'"],
 };

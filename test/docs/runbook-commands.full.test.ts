@@ -13,9 +13,9 @@ import {
   UpdateFunctionConfigurationCommand,
 } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { readStageConfig } from '#lib/settings-file.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
+import { readStageConfig } from '#lib/settings/settings-file.ts';
 import { FakeDeployment } from '../support/fake-deployment.ts';
 import { hasMoto, startMoto } from '../support/moto.ts';
 
@@ -61,9 +61,9 @@ const NOT_IN_MOTO: Readonly<Record<string, string>> = {
 
 /** Test that starts the program of a command, and its text there. */
 const ELSEWHERE: Readonly<Record<string, readonly [file: string, text: string]>> = {
-  'npm run build': ['test/stacks/bundles-fixture.ts', 'bin/build.ts'],
-  'npm run cost': ['test/stacks/cost.test.ts', "'bin/cost.ts'"],
-  'npm run base-image': ['test/cli/base-image.test.ts', "'bin/base-image.ts'"],
+  'npm run build': ['test/stacks/bundles-fixture.ts', 'bin/build/build.ts'],
+  'npm run cost': ['test/stacks/cost.test.ts', "'bin/operate/cost.ts'"],
+  'npm run base-image': ['test/cli/base-image.test.ts', "'bin/operate/base-image.ts'"],
   'cdk deploy': ['test/rehearsal/cdk.ts', "['deploy', '--all'"],
 };
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sha256 } from '#adapters/ids.ts';
-import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
-import type { CodedError } from '#contract/errors.ts';
-import type { StoredAssignment, StoredTrade } from '#contract/stored-challenge.ts';
+import { TRADE_FIELDS } from '#contract/registry/challenge-trade.ts';
+import type { StoredAssignment, StoredTrade } from '#contract/registry/stored-challenge.ts';
+import type { CodedError } from '#contract/values/errors.ts';
 import { applyTrade, readTrade } from '#domain/challenges/apply-trade.ts';
 import { begin, newStage } from '#domain/challenges/challenge-state.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';

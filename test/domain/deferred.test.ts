@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { deferred } from '#domain/deferred.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 
 class Store {
   #items = ['a', 'b'];

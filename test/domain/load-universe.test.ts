@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { loadCandles } from '#domain/load-candles.ts';
-import { loadUniverse } from '#domain/load-universe.ts';
+import { loadCandles } from '#domain/inputs/load-candles.ts';
+import { loadUniverse } from '#domain/inputs/load-universe.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { at, candlesAt, DAY, grid, HOUR, type Market, openMarket } from './data/market.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { statedDefaults, statedOverBase } from '#contract/repeated-config.ts';
-import { requestOver } from '#domain/request-over.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { statedDefaults, statedOverBase } from '#contract/values/repeated-config.ts';
+import { requestOver } from '#domain/shared/override-request.ts';
 
 const config = { strategy: 'x', params: {} } as ResolvedBacktestConfig;
 const orders = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import type { InstrumentStore } from '#domain/instrument-ports.ts';
+import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strategies.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { resolveConfig } from '#domain/config/resolve-config.ts';
+import { resolveSlippageModel } from '#domain/config/resolve-slippage-model.ts';
+import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import type { SeriesStore } from '#domain/ports.ts';
-import { resolveConfig } from '#domain/resolve-config.ts';
-import { resolveSlippageModel } from '#domain/resolve-slippage-model.ts';
 
 /** The bounds and defaults are repeated on purpose: changing one must change this test. */
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TradeResult } from '#contract/stored-challenge.ts';
+import type { TradeResult } from '#contract/registry/stored-challenge.ts';
 import { newStage } from '#domain/challenges/challenge-state.ts';
 import { stageProfits } from '#domain/challenges/variant-totals.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';

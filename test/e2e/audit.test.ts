@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { AuditEntry } from '#contract/audit.ts';
-import { changesState, type Operation, type ServiceName } from '#contract/operation.ts';
-import { OPERATIONS } from '#contract/operations.ts';
+import { OPERATIONS } from '#contract/operations/operations.ts';
+import type { AuditEntry } from '#contract/platform/audit.ts';
+import { changesState, type Operation, type ServiceName } from '#contract/values/operation.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { pathsOf, type ServiceName } from '#contract/operation.ts';
-import { OPERATIONS } from '#contract/operations.ts';
+import { OPERATIONS } from '#contract/operations/operations.ts';
+import { pathsOf, type ServiceName } from '#contract/values/operation.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
 import { authFixture } from './auth-fixture.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hasCode } from '#runtime/code-cache.ts';
-import { BundledTask } from '../../bin/bundled-task.ts';
+import { BundledTask } from '../../bin/build/bundled-task.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };

@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
+import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { NO_TRADES } from '#domain/challenges/challenge-state.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';

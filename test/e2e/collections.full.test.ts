@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { hasValidChecksum } from '#adapters/parquet/checksum.ts';

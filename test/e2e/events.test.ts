@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { EventType } from '#contract/event-types.ts';
-import { EVENT_SCHEMAS, type PlatformEvent } from '#contract/events.ts';
+import { EVENT_SCHEMAS, type PlatformEvent } from '#contract/platform/events.ts';
+import type { EventType } from '#contract/values/event-types.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { followEvents } from '../../bin/cli/events.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
-import type { Strategies } from '#domain/strategy-ports.ts';
+import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { RunningServer } from '#runtime/serve.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';

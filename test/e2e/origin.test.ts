@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SERVICE_PREFIXES } from '#contract/names.ts';
-import type { ServiceName } from '#contract/operation.ts';
+import { SERVICE_PREFIXES } from '#contract/values/names.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { VERSION } from '#runtime/version.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FileReader } from '#adapters/import/file-reader.ts';
 import { findFiles } from '#adapters/import/find.ts';
+import { FileReader } from '#adapters/import/formats/file-reader.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';

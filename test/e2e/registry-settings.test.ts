@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LocalEnv } from '#contract/env.ts';
+import { LocalEnv } from '#contract/env/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { platformOptions } from '../../src/local/platform-options.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { BacktestReport } from '#contract/report.ts';
+import { BacktestReport } from '#contract/backtests/report.ts';
 import { type BacktestInput, runBacktest } from '#engine/backtest.ts';
 import { sliceCandles } from '#engine/candles.ts';
 import { simulationSettings } from '#engine/run/config.ts';
 import { historyStart } from '#engine/run/history.ts';
-import type { BacktestError } from '#engine/run/strategy-errors.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
+import type { BacktestError } from '#engine/strategy-errors.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk, without } from './run/candles.ts';
 

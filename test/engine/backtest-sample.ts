@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import type { Digest } from '#engine/digest.ts';
 import { historyStart } from '#engine/run/history.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { EquityData } from '#contract/backtest-api.ts';
-import { BacktestReport, Trade, TradesPage } from '#contract/report.ts';
-import type { PeriodRow } from '#contract/report-metrics.ts';
+import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { EquityData } from '#contract/backtests/backtest-api.ts';
+import { BacktestReport, Trade, TradesPage } from '#contract/backtests/report.ts';
+import type { PeriodRow } from '#contract/backtests/report-metrics.ts';
 import {
   type BacktestInput,
   type BacktestOutcome,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
-import { BacktestError } from '#engine/run/strategy-errors.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
+import { BacktestError } from '#engine/strategy-errors.ts';
 import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from './backtest-sample.ts';
 
 type Name = keyof StrategyCallbacks;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { closedBy, type InformativeCandles, informativeSeries } from '#engine/analysis/informative.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import { closedBy, type InformativeCandles, informativeSeries } from '#engine/run/informative.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { CallbackContext, SeriesInfo, StrategyDefinition } from '#engine/strategy.ts';
 import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';

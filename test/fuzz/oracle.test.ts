@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '#contract/openapi.ts';
+import { openApiDocument } from '#contract/operations/openapi.ts';
 import { parseDocument } from './document.ts';
 import { type Exchange, Oracle } from './oracle.ts';
 import { curlCommand } from './send.ts';

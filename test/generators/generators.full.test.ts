@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SERVICES } from '#contract/names.ts';
+import { SERVICES } from '#contract/values/names.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { MAX_GRANTS } from '#contract/sharing.ts';
-import { jobListOf } from '#contract/tables.ts';
+import { MAX_GRANTS } from '#contract/values/sharing.ts';
+import { jobListOf } from '#contract/values/tables.ts';
 import type { Person } from '../support/access-fixture.ts';
 import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 

@@ -1,11 +1,11 @@
 import { PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
-import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
+import { DynamoAuditTrail } from '#adapters/dynamo/audit-trail.ts';
+import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
 import { ulids } from '#adapters/ids.ts';
-import type { AuditEntry, StoredAuditCall } from '#contract/audit.ts';
-import { CodedError } from '#contract/errors.ts';
-import { auditPartitions } from '#contract/tables.ts';
+import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { auditPartitions } from '#contract/values/tables.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import { listAudit } from '#domain/audit/list-audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import type { BacktestResult } from '#contract/backtest.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import type { BacktestResult } from '#contract/backtests/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';

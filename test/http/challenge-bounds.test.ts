@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
+import { TRADE_FIELDS } from '#contract/registry/challenge-trade.ts';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { generated, HOUR } from '../support/challenge-fixture.ts';
 import { closedTotals, storeChallenge } from '../support/challenge-scenarios.ts';

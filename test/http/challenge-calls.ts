@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import type { TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { CodedError } from '#contract/errors.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';

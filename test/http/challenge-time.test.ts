@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
+import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import {
   processDueChallenge,

@@ -1,6 +1,6 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { challengeFixture, HOUR } from '../support/challenge-fixture.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';

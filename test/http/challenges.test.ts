@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LocalEnv } from '#contract/env.ts';
+import { LocalEnv } from '#contract/env/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';

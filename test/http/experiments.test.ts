@@ -1,7 +1,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobRetention } from '#adapters/aws/dynamo-job-retention.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobRetention } from '#adapters/dynamo/job-retention.ts';
 import { ulids } from '#adapters/ids.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';

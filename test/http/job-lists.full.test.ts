@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
-import { toJobItem } from '#adapters/aws/job-records.ts';
+import { toJobItem } from '#adapters/dynamo/job-records.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { accessScene } from './access-backtests-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { Overview } from '#contract/overview-api.ts';
+import type { DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
+import type { Overview } from '#contract/platform/overview-api.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';

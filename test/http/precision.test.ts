@@ -1,6 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 import { type AccessFixture, accessFixture } from '../support/access-fixture.ts';
 
 /** Precision that a submission uses and stores. */

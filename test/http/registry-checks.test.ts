@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { recordValidation } from '#domain/registry/record-validation-results.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';

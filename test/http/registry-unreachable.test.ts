@@ -1,6 +1,6 @@
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 

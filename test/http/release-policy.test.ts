@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
-import type { ReleasePolicy } from '#contract/release-policy.ts';
-import type { TrialRecord } from '#contract/trial-ledger.ts';
+import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { ReleasePolicy } from '#contract/config/release-policy.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { as, completedBacktest, ended, taskChecks } from '../support/policy-fixture.ts';

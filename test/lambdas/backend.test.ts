@@ -97,7 +97,7 @@ it('function returns 503 DATA005 when the database is down', async () => {
   const result = await call({ path: '/api/v1/backtests' });
   expect(result.statusCode).toBe(503);
   expect(JSON.parse(result.body)).toMatchObject({ detail: { code: 'DATA005' } });
-  // The brake of a deployment counts such lines of the new version: lib/traffic-shift.ts.
+  // The brake of a deployment counts such lines of the new version: lib/http/traffic-shift.ts.
   expect(written.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
     { level: 'ERROR', function_version: LAMBDA_CONTEXT.functionVersion },
   ]);

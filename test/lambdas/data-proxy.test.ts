@@ -137,7 +137,7 @@ describe('settings', () => {
     const invoke = await start({ DATA_COLLECTION_URL: service.url });
     service.behaviours = [{ status: 401, body: {} }];
     await invoke(freshness);
-    // The brake of a deployment counts such lines of the new version: lib/traffic-shift.ts.
+    // The brake of a deployment counts such lines of the new version: lib/http/traffic-shift.ts.
     expect(printed.map((line) => JSON.parse(line))).toContainEqual(
       expect.objectContaining({ upstream: true, function_version: LAMBDA_CONTEXT.functionVersion }),
     );

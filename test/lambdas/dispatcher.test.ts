@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-sfn';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { imageRunProgress } from '#adapters/image-run-progress.ts';
-import type { JobIn } from '#contract/backtest.ts';
-import { LOOK_AHEAD_STATES } from '#contract/look-ahead.ts';
+import { imageRunProgress } from '#adapters/images/image-run-progress.ts';
+import type { JobIn } from '#contract/backtests/backtest.ts';
+import { LOOK_AHEAD_STATES } from '#contract/config/look-ahead.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { type ImageRunFixture, imageRunFixture, taskArn } from '../support/image-run.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';

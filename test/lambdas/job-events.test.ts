@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { parseEvents } from '../support/events.ts';
 import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';

@@ -3,7 +3,7 @@ import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { LOG_QUERIES } from '#lib/log-queries.ts';
+import { LOG_QUERIES } from '#lib/watch/log-queries.ts';
 import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { BACKEND_ENVIRONMENT } from '../support/lambda-environment.ts';
 

@@ -2,9 +2,9 @@ import { DescribeExecutionCommand, ListExecutionsCommand, SFNClient } from '@aws
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
+import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
@@ -15,7 +15,7 @@ import { storedChallenge } from '../support/stored-challenge.ts';
 const AT = '2025-03-02T00:00:00.000Z';
 const MACHINES = 'arn:aws:states:us-east-1:123456789012:stateMachine';
 
-type Reconcile = typeof import('#lambdas/reconcile.ts');
+type Reconcile = typeof import('#lambdas/repair.ts');
 let engine: TestEngine;
 let fixture: RegistryFixture;
 let reconcile: Reconcile;
@@ -38,7 +38,7 @@ beforeAll(async () => {
     HYPEROPT_STATE_MACHINE_ARN: `${MACHINES}:hyperopt`,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  reconcile = await import('#lambdas/reconcile.ts');
+  reconcile = await import('#lambdas/repair.ts');
 });
 beforeEach(() => states.reset());
 afterAll(async () => {

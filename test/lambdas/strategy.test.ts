@@ -5,9 +5,9 @@ import { CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-schedule
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { ObjectResultStore } from '#adapters/objects/result-store.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
-import { ObjectResultStore } from '#adapters/result-store.ts';
 import { tableOf } from '../engine/metrics/samples.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';

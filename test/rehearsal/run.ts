@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { STAGE_NAMES } from '#lib/config.ts';
+import { STAGE_NAMES } from '#lib/settings/config.ts';
 import { missingForEmulator, startEmulator } from './emulator.ts';
 import { bundles } from './parts/bundles.ts';
 import { change } from './parts/change.ts';

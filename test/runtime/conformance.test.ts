@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LocalEnv } from '#contract/env.ts';
-import { CodedError } from '#contract/errors.ts';
-import { operationsOf } from '#contract/operations.ts';
+import { LocalEnv } from '#contract/env/env.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { checkError } from '#runtime/conformance.ts';
 import { readEnv } from '#runtime/env.ts';
 import { platformOptions } from '../../src/local/platform-options.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CodedError } from '#contract/errors.ts';
-import type { InstrumentStore } from '#domain/instrument-ports.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '#contract/openapi.ts';
+import { openApiDocument } from '#contract/operations/openapi.ts';
 import { VERSION } from '#runtime/version.ts';
 import { backendApp } from '../support/backend.ts';
 

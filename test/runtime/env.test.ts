@@ -6,8 +6,8 @@ import {
   LocalEnv,
   StrategyEnv,
   StrategyEventsEnv,
-} from '#contract/env.ts';
-import { JobEventsEnv } from '#contract/job-events-env.ts';
+} from '#contract/env/env.ts';
+import { JobEventsEnv } from '#contract/env/job-events-env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { SCHEDULES, SLOT_ENVIRONMENT } from '../support/lambda-environment.ts';
 

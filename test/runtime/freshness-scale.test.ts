@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
-import type { Strategies } from '#domain/strategy-ports.ts';
+import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend, startDataCollection } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';

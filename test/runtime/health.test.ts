@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
+import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { getHealth, type Probe } from '#domain/get-health.ts';
-import type { Strategies } from '#domain/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';

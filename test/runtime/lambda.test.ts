@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CORRELATION_HEADER } from '#contract/names.ts';
+import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { memoryAudit } from '../support/audit.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { SERVICE_PREFIXES } from '#contract/names.ts';
+import { SERVICE_PREFIXES } from '#contract/values/names.ts';
 import { serve } from '#runtime/serve.ts';
 import { exchange, expectRefusal } from '../security/hosts.ts';
 import { backendApp, memoryLog, post } from '../support/backend.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { CORRELATION_HEADER } from '#contract/names.ts';
-import { KEEP_FOREVER } from '#contract/retention.ts';
+import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strategies.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { KEEP_FOREVER } from '#contract/env/retention.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import type { JobStore, ResultStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withDeadline } from '#runtime/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LocalEnv } from '#contract/env.ts';
+import { LocalEnv } from '#contract/env/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 

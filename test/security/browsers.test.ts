@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { operationsOf } from '#contract/operations.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
 /** A web site in a user's browser cannot act on the services. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
-import { CORRELATION_HEADER } from '#contract/names.ts';
+import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { Handlers } from '#runtime/handler.ts';
 import { serviceLambda } from '#runtime/lambda.ts';

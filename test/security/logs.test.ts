@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { createLogger } from '#runtime/log.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 

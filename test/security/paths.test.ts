@@ -7,10 +7,10 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { candidate, recognize } from '#adapters/import/recognize.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
-import { checkObjectKey } from '#adapters/object-key.ts';
+import { checkObjectKey } from '#adapters/objects/object-key.ts';
 import { candlesPrefix, decodeSymbol, encodeSymbol, fundingPrefix } from '#adapters/parquet/keys.ts';
-import { findStrategy } from '#adapters/strategies.ts';
-import { OPERATIONS } from '#contract/operations.ts';
+import { findStrategy } from '#adapters/strategies/load-strategies.ts';
+import { OPERATIONS } from '#contract/operations/operations.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { exchange } from './hosts.ts';
 

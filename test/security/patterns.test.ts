@@ -5,9 +5,9 @@ import { parseSync, Visitor } from 'oxc-parser';
 import { getFirstConsumedChar } from 'regexp-ast-analysis';
 import { analyse } from 'scslre';
 import { expect, it } from 'vitest';
-import { EVENT_SELECTION } from '#contract/event-types.ts';
-import { SYMBOLS_IN_TEXT } from '#contract/fold-warnings.ts';
-import { JOB_EVENT_ID } from '#contract/job-events-api.ts';
+import { JOB_EVENT_ID } from '#contract/platform/job-events-api.ts';
+import { EVENT_SELECTION } from '#contract/values/event-types.ts';
+import { SYMBOLS_IN_TEXT } from '#contract/values/fold-warnings.ts';
 import { REFERENCE } from '#domain/registry/container-image.ts';
 
 /**
@@ -18,12 +18,12 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/adapters/probes.ts': 'the address of a service, a setting',
   'src/runtime/data-proxy/create-data-proxy.ts': 'the address of a service, a setting',
   'bin/cli/client.ts': 'the address of a service, an option of who runs the command',
-  'src/engine/run/strategy-errors.ts': 'one line of a stack',
+  'src/engine/strategy-errors.ts': 'one line of a stack',
   'src/engine/simulator/rules/precision.ts': 'the 14 digits of a number',
   'src/client/connection.ts': 'the address of a service, an option of who makes the client',
-  'src/contract/grouped.ts': 'the digits of a number',
-  'bin/import-rules.ts': "the project's own sources",
-  'bin/python-client.ts': "the project's own sources",
+  'src/contract/values/format-count.ts': 'the digits of a number',
+  'bin/check/import-rules.ts': "the project's own sources",
+  'bin/generate/python-client.ts': "the project's own sources",
 };
 
 const FOLDERS = ['src', 'lib', 'lambdas', 'bin', 'strategies'];
@@ -72,9 +72,9 @@ it('patterns built at run time use constants and take linear time', () => {
   const put = patterns.filter(({ literal }) => !literal).map(({ file }) => file);
   expect(put.sort()).toEqual([
     'bin/cli/output.ts',
-    'src/contract/event-types.ts',
-    'src/contract/fold-warnings.ts',
-    'src/contract/job-events-api.ts',
+    'src/contract/values/event-types.ts',
+    'src/contract/values/fold-warnings.ts',
+    'src/contract/platform/job-events-api.ts',
     'src/domain/registry/container-image.ts',
   ]);
   expect(isSlow(JOB_EVENT_ID)).toBe(false);

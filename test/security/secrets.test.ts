@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
 import { TaskRunner } from '#adapters/local/task-runner.ts';
-import { LocalEnv } from '#contract/env.ts';
+import { LocalEnv } from '#contract/env/env.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { readEnv } from '#runtime/env.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';

@@ -4,7 +4,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CfnInclude } from 'aws-cdk-lib/cloudformation-include';
 import { describe, expect, test } from 'vitest';
-import { readStageConfig } from '#lib/settings-file.ts';
+import { readStageConfig } from '#lib/settings/settings-file.ts';
 import {
   actionsOf,
   ofType,

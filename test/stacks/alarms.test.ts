@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { resultsPrefix } from '#adapters/result-store.ts';
+import { resultsPrefix } from '#adapters/objects/result-store.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -309,7 +309,7 @@ test.each([
   ['challenge-processing-errors', 'ChallengeProcessingErrors', 'reconcile', 2],
 ])('alarm %s fires at the first count', (name, metric, service, periods) => {
   const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
-  // Metrics as in test/lambdas/reconcile.test.ts.
+  // Metrics as in test/lambdas/repair.test.ts.
   expect(alarm).toMatchObject({
     Namespace: 'Touchstone',
     MetricName: metric,

@@ -1,9 +1,9 @@
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, test } from 'vitest';
-import { ERRORS, type ErrorCode } from '#contract/errors.ts';
-import { pathsOf as pathsOfOperation } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
-import { stageConfig } from '#lib/config.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { ERRORS, type ErrorCode } from '#contract/values/errors.ts';
+import { pathsOf as pathsOfOperation } from '#contract/values/operation.ts';
+import { stageConfig } from '#lib/settings/config.ts';
 import {
   definitionOf,
   gatewayPermissions,

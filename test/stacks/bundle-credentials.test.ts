@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BUNDLE_OPTIONS } from '../../bin/build.ts';
+import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-credentials-'));
 const bundle = join(folder, 'credentials.mjs');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
-import { build } from '../../bin/build.ts';
+import { build } from '../../bin/build/build.ts';
 
 type Output = Metafile['outputs'][string];
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import type { Operation, ServiceName } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
-import { BUNDLE_OPTIONS } from '../../bin/build.ts';
-import { checkMatches, EXCHANGE_FILES, nodeModules } from '../../bin/bundle-plugins.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import type { Operation, ServiceName } from '#contract/values/operation.ts';
+import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
+import { checkMatches, EXCHANGE_FILES, nodeModules } from '../../bin/build/bundle-plugins.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -53,7 +53,7 @@ test('build writes a bundle for every Lambda and every task', () => {
 });
 
 test('build fails when a plugin matches no bundled file', () => {
-  const { 'src/adapters/strategy-files.ts': _, ...inputs } = fixture.metafile.inputs;
+  const { 'src/adapters/strategies/strategy-files.ts': _, ...inputs } = fixture.metafile.inputs;
   expect(() => checkMatches({ inputs })).toThrow(/^No bundled file matches the plugin user-strategies \(/);
   expect(() => checkMatches({ inputs }, EXCHANGE_FILES)).toThrow(/matches the plugin named-undici \(/);
 });
@@ -79,7 +79,7 @@ test('backtest task contains no schemas of searches and requests', () => {
   );
   // A few constants.
   expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(500);
-  expect(inputs['src/contract/backtest.ts']!.bytesInOutput).toBeGreaterThan(500);
+  expect(inputs['src/contract/backtests/backtest.ts']!.bytesInOutput).toBeGreaterThan(500);
 });
 
 test.each([
@@ -132,14 +132,14 @@ test('ccxt is next to the tasks, one file per exchange, and in no bundle', () =>
 
 /** Files of the contract that import nothing. */
 const WITHOUT_ZOD = new Set([
-  'src/contract/limits.ts',
-  'src/contract/metric-labels.ts',
-  'src/contract/protection-limits.ts',
-  'src/contract/account-limits.ts',
-  'src/contract/slippage-limits.ts',
-  'src/contract/signals-limits.ts',
-  'src/contract/trading-modes.ts',
-  'src/contract/grouped.ts',
+  'src/contract/values/limits.ts',
+  'src/contract/values/metric-labels.ts',
+  'src/contract/values/protection-limits.ts',
+  'src/contract/values/account-limits.ts',
+  'src/contract/values/slippage-limits.ts',
+  'src/contract/values/signals-limits.ts',
+  'src/contract/values/trading-modes.ts',
+  'src/contract/values/format-count.ts',
 ]);
 
 test('engine bundles its own files and only limits, labels and texts of the contract', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { releasePolicy, releasePolicyOf } from '#contract/release-policy-env.ts';
-import { stageConfig } from '#lib/config.ts';
+import { releasePolicy, releasePolicyOf } from '#contract/env/release-policy-env.ts';
+import { stageConfig } from '#lib/settings/config.ts';
 import { readEnv } from '#runtime/env.ts';
 import { ofType, type Resource, type Synthesized, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StageConfig, stageConfig } from '#lib/config.ts';
+import { StageConfig, stageConfig } from '#lib/settings/config.ts';
 
 describe('stages', () => {
   test.each(['dev', 'test', 'prod'])('configuration of %s is valid', (name) => {

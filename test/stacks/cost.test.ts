@@ -237,7 +237,7 @@ test.each([
   [['--stage', 'production'], 'Unknown stage "production". Use --stage dev|test|prod'],
   [['--seconds', '5'], '--seconds is "5". Pass a number of at least 60'],
 ])('command with %j exits with 1 and says what to do', (args, message) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/cost.ts', ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/operate/cost.ts', ...args], {
     cwd: new URL('../..', import.meta.url),
     encoding: 'utf8',
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TABLES } from '#contract/tables.ts';
+import { TABLES } from '#contract/values/tables.ts';
 import { ofType, type Resource, statements, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TRIALS_PREFIX } from '#contract/tables.ts';
+import { TRIALS_PREFIX } from '#contract/values/tables.ts';
 import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 
 /** Items of hyperopt jobs, and slots and waiting owners of their lane. */

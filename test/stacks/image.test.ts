@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { build } from '../../bin/build.ts';
+import { build } from '../../bin/build/build.ts';
 import { BASE, buildah, missingForImages } from './image-fixture.ts';
 
 /** Builds the real Dockerfile without a registry. */

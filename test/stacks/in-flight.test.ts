@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
-import type { EnvDeclaration } from '#contract/env-fields.ts';
+import { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env/env.ts';
+import type { EnvDeclaration } from '#contract/env/env-fields.ts';
 import { readEnv } from '#runtime/env.ts';
 import { actionsOf, ofType, type Synthesized, statements, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';

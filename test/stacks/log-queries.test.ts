@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Operation, pathsOf } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
-import { LOG_QUERIES } from '#lib/log-queries.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { type Operation, pathsOf } from '#contract/values/operation.ts';
+import { LOG_QUERIES } from '#lib/watch/log-queries.ts';
 import { ofType, templatesOf } from '../support/stacks.ts';
 
 const SERVICES = ['backend', 'strategy', 'data_collection'] as const;

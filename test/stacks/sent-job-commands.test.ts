@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DynamoJobRetention } from '#adapters/aws/dynamo-job-retention.ts';
-import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
+import { DynamoJobRetention } from '#adapters/dynamo/job-retention.ts';
+import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { removeDeleted } from '#domain/retention/remove-deleted.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';

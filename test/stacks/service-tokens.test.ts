@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { stageConfig } from '#lib/config.ts';
+import { stageConfig } from '#lib/settings/config.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-/** What bin/rotate-secret.ts relies on. */
+/** What bin/operate/rotate-secret.ts relies on. */
 const prod = templatesOf('prod');
 const template = prod.platform.toJSON();
 const secretOf = (output: string): string => template.Outputs[output].Value.Ref;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkDeployable, STAGE_NAMES, stageConfig } from '#lib/config.ts';
-import { readStageConfig } from '#lib/settings-file.ts';
+import { checkDeployable, STAGE_NAMES, stageConfig } from '#lib/settings/config.ts';
+import { readStageConfig } from '#lib/settings/settings-file.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLE = join(ROOT, 'docs/examples/three-accounts.json');

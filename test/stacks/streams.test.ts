@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf } from '#contract/operations.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
 import { gatewayPermissions, ownRoutes, routesOf } from '../support/gateway-routes.ts';
 import { ofType, type Synthesized, templatesOf } from '../support/stacks.ts';
 

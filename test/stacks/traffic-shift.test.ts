@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StageConfig, stageConfig } from '#lib/config.ts';
+import { StageConfig, stageConfig } from '#lib/settings/config.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import { parseSync } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
-import { NO_PAGES } from '#contract/page-paths.ts';
-import { pageHeaders, SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
-import { stageConfig } from '#lib/config.ts';
+import { NO_PAGES } from '#contract/values/page-paths.ts';
+import { pageHeaders, SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
+import { stageConfig } from '#lib/settings/config.ts';
 import {
   actionsOf,
   ofType,

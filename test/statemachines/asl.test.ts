@@ -1,6 +1,6 @@
 import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
-import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
+import { ERROR_SUMMARY_LENGTH } from '#contract/values/tables.ts';
 import { type AslRun, BACKTEST_ASL, fail, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
 
 const definition = readDefinition(BACKTEST_ASL);

@@ -1,6 +1,6 @@
 import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
-import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
+import { ERROR_SUMMARY_LENGTH } from '#contract/values/tables.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
 import { lostWorkersFixture, resultOf } from './lost-workers-fixture.ts';

@@ -4,8 +4,8 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import type { JobStatus } from '#contract/backtest.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import type { JobStatus } from '#contract/backtests/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { BACKTEST_ASL, fail, runAsl } from '../support/run-asl.ts';

@@ -1,5 +1,5 @@
 import { ulids } from '#adapters/ids.ts';
-import type { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
+import type { StoredAuditCall, StoredAuditOutcome } from '#contract/platform/audit.ts';
 import type { AuditDeps } from '#runtime/audit.ts';
 
 export interface MemoryAudit {

@@ -1,10 +1,10 @@
-import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { fixedStrategies } from '#adapters/known-strategies.ts';
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { KEEP_FOREVER } from '#contract/retention.ts';
-import type { Ownership } from '#domain/access.ts';
+import { fixedStrategies } from '#adapters/strategies/known-strategies.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { KEEP_FOREVER } from '#contract/env/retention.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Ownership } from '#domain/access/access.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { JobStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';

@@ -1,7 +1,7 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { ulids } from '#adapters/ids.ts';
-import type { StoredChallenge, VariantTotals } from '#contract/stored-challenge.ts';
+import type { StoredChallenge, VariantTotals } from '#contract/registry/stored-challenge.ts';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from './challenge-fixture.ts';
 import type { TestEngine } from './engine.ts';

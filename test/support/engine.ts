@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
-import type { TableNames } from '#contract/tables.ts';
+import type { TableNames } from '#contract/values/tables.ts';
 
 export interface TestEngine {
   readonly client: DynamoDBDocumentClient;

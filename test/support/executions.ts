@@ -1,4 +1,4 @@
-import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
+import type { ExecutionState, Executions } from '#domain/jobs/execution-ports.ts';
 
 /** Executions in memory whose states a test sets. */
 export interface MemoryExecutions extends Executions<never> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Aws } from '../../bin/rotate-secret.ts';
+import type { Aws } from '../../bin/operate/rotate-secret.ts';
 
 /** A task of data collection with the tokens that it read at its start. */
 interface Task {
@@ -26,7 +26,7 @@ interface Input {
 type Mutation = 'PutSecretValue' | 'UpdateService' | 'UpdateStack';
 
 /**
- * AWS as bin/rotate-secret.ts uses it: HTTP APIs of Secrets Manager, ECS and CloudFormation over one stack. Changes take effect in
+ * AWS as bin/operate/rotate-secret.ts uses it: HTTP APIs of Secrets Manager, ECS and CloudFormation over one stack. Changes take effect in
  * the order that is worst for a rotation: the proxy sends the new token immediately, earlier calls last until a long wait, and
  * an earlier task responds until it has stopped.
  */

@@ -4,7 +4,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';
 import { dispatch, start, takeSlot } from '#domain/queue/dispatch.ts';
 import { repairRun } from '#domain/queue/end-run.ts';

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { HyperoptJobConfig, HyperoptJobIn, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
+import type {
+  HyperoptJobConfig,
+  HyperoptJobIn,
+  StoredHyperoptJob,
+  StoredTrial,
+} from '#contract/hyperopt/hyperopt.ts';
 import {
   type RunHyperoptWorkerDeps,
   runHyperoptWorker,

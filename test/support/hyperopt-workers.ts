@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
-import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
+import { DynamoTrialLedger } from '#adapters/dynamo/trial-ledger.ts';
 import { sha256 } from '#adapters/ids.ts';
-import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import type { RunHyperoptWorkerDeps, TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import type { TestEngine } from './engine.ts';
 import { pendingJob } from './jobs.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
-import { jobListOf } from '#contract/tables.ts';
-import type { JobFilter, JobRow } from '#domain/job-list-ports.ts';
+import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtests/backtest.ts';
+import { jobListOf } from '#contract/values/tables.ts';
+import type { JobFilter, JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { JobStore } from '#domain/ports.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 

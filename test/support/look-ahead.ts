@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { LookAhead } from '#contract/look-ahead.ts';
+import type { LookAhead } from '#contract/config/look-ahead.ts';
 
 /** Sampling of the pairs has found no bias. It may have had time for no cut: the processor time of a run decides the number. */
 export function expectNoLookAhead({ findings, message, pairs }: LookAhead, ofPairs = pairs): void {

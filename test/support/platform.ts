@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { type Platform, startPlatform } from '../../src/local/platform.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';

@@ -1,11 +1,11 @@
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStrategyCosts } from '#adapters/aws/dynamo-strategy-costs.ts';
-import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { DynamoStrategyCosts } from '#adapters/dynamo/strategy-costs.ts';
+import type { JobIn, StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';
-import { endExecutions, type ReconcileDeps } from '#domain/reconcile-jobs.ts';
+import { endExecutions, type ReconcileDeps } from '#domain/repair/repair-jobs.ts';
 import { memoryLog } from './backend.ts';
 import type { TestEngine } from './engine.ts';
 import { memoryExecutions } from './executions.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CatalogRow, Stage } from '#contract/stored-registry.ts';
+import type { CatalogRow, Stage } from '#contract/registry/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { RegistryFixture } from './registry-fixture.ts';
 

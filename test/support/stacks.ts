@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { inject } from 'vitest';
-import { type StageConfig, stageConfig } from '#lib/config.ts';
+import { type StageConfig, stageConfig } from '#lib/settings/config.ts';
 
 export interface Resource {
   readonly Type: string;

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { COUNTS_KEY, catalogAttributes, isInCatalog, versionKey } from '#adapters/aws/registry-item.ts';
-import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { COUNTS_KEY, catalogAttributes, isInCatalog, versionKey } from '#adapters/dynamo/registry-item.ts';
+import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 
 /** Items per transaction, which the engine syncs once. */
 const BATCH = 100;

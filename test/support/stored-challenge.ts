@@ -1,4 +1,4 @@
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { NO_TRADES } from '#domain/challenges/challenge-state.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';

@@ -1,4 +1,4 @@
-import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS } from './jobs.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';

@@ -6,8 +6,8 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { TestProject } from 'vitest/node';
 import { addTouchstone } from '#lib/add-touchstone.ts';
-import { type StageConfig, stageConfig } from '#lib/config.ts';
 import { placeholderBundles } from '#lib/cost/templates.ts';
+import { type StageConfig, stageConfig } from '#lib/settings/config.ts';
 import { type Synthesized, synthesized, type Templates } from './stacks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -1,11 +1,11 @@
-import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
-import { DynamoEventLog } from '#adapters/aws/dynamo-event-log.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/aws/dynamo-webhook-store.ts';
+import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
+import { DynamoEventLog } from '#adapters/dynamo/event-log.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { Clock } from '#domain/ports.ts';
 import { addDeliveries } from '#domain/webhooks/deliveries.ts';

@@ -1,4 +1,4 @@
-import type { Trade } from '#contract/report.ts';
+import type { Trade } from '#contract/backtests/report.ts';
 
 /** A trade of `freqtrade backtesting`, as its results have it. */
 export interface FreqtradeTrade {

@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Challenge } from '#contract/challenge-api.ts';
-import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/limits.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+import type { Challenge } from '#contract/registry/challenge-api.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGES,
@@ -9,12 +7,14 @@ import {
   ON_ROLLBACK,
   TRADE_STATUSES,
   VARIANTS,
-} from '#contract/stored-challenge.ts';
-import { TRADING_MODES } from '#contract/trading-modes.ts';
+} from '#contract/registry/stored-challenge.ts';
+import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
+import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { boundsText, finiteNumber, given, integer, LIMIT, listOf, positiveNumber } from '../options.ts';
 import { minute, number } from '../output.ts';
-import { COMMENT, postChecked, REASON, WAIVE, type WaiveOptions, waiverOf } from '../registry.ts';
+import { COMMENT, postChecked, REASON, WAIVE, type WaiveOptions, waiverOf } from '../registry/registry.ts';
 import { type RunInSession, sessionWith } from '../session.ts';
 import {
   challengePath,

@@ -1,6 +1,6 @@
-import type { Challenge, ChallengeEvaluation } from '#contract/challenge-api.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
-import { CANARY_STAGES, type Hold } from '#contract/stored-challenge.ts';
+import type { Challenge, ChallengeEvaluation } from '#contract/registry/challenge-api.ts';
+import { CANARY_STAGES, type Hold } from '#contract/registry/stored-challenge.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { minute, number, percent, signed, table, wrap } from '../output.ts';
 import { intervalChart } from './interval-chart.ts';
 

@@ -7,8 +7,8 @@ import type {
   ChallengeEventList,
   ChallengeList,
   ChallengeTradeList,
-} from '#contract/challenge-api.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+} from '#contract/registry/challenge-api.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { queryOf } from '../options.ts';
 import { minute, number, second, table, wrap } from '../output.ts';

@@ -4,11 +4,11 @@ import {
   type RejectedTrade,
   TRADE_FIELDS,
   type TradesLogged,
-} from '#contract/challenge-trade.ts';
-import { counted } from '#contract/grouped.ts';
-import { TRADE_LIMITS } from '#contract/limits.ts';
-import { listed } from '#contract/listed.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+} from '#contract/registry/challenge-trade.ts';
+import { counted } from '#contract/values/format-count.ts';
+import { TRADE_LIMITS } from '#contract/values/limits.ts';
+import { listed } from '#contract/values/list-names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { UsageError } from '../options.ts';
 import { escapeControlChars, number, progressBar } from '../output.ts';

@@ -2,15 +2,15 @@ import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync } from 'no
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
-import type { LocalEnv } from '#contract/env.ts';
+import type { LocalEnv } from '#contract/env/env.ts';
 import { CANDLES_BUCKET } from '../../../src/local/check-candles.ts';
 import { startPlatform } from '../../../src/local/platform.ts';
 import { PLATFORM_FILE } from '../../../src/local/platform-info.ts';
 import { platformOptions } from '../../../src/local/platform-options.ts';
-import { allTrades } from '../all-trades.ts';
 import { ApiClient } from '../client.ts';
 import { statusWithError } from '../output.ts';
-import { backtestPath, type Job, loadResults } from '../report-text.ts';
+import { allTrades } from '../reports/all-trades.ts';
+import { backtestPath, type Job, loadResults } from '../reports/report-text.ts';
 import type { Run } from './compare-runs.ts';
 
 /** A completed backtest, or why there is none. */

@@ -1,7 +1,7 @@
 import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
 import { compileCache } from '#adapters/local/sandbox.ts';
-import { digestStrategyFiles } from '#adapters/strategy-files.ts';
-import type { BrokenStrategyFile } from '#contract/strategy.ts';
+import { digestStrategyFiles } from '#adapters/strategies/strategy-files.ts';
+import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
 
 /** Strategies that a change affects. */
 

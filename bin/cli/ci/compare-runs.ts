@@ -1,9 +1,9 @@
-import type { ValidationCheck } from '#contract/release-policy.ts';
-import type { Trade } from '#contract/report.ts';
-import { type ComparedVersion, comparisonOf } from '#domain/compare-versions.ts';
+import type { Trade } from '#contract/backtests/report.ts';
+import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import { type ComparedVersion, comparisonOf } from '#domain/catalog/compare-versions.ts';
 import { sharpeInterval, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
-import { type Comparison, compareResults } from '../comparison.ts';
-import type { Results } from '../report-text.ts';
+import { type Comparison, compareResults } from '../reports/comparison.ts';
+import type { Results } from '../reports/report-text.ts';
 
 /** A completed backtest of one side. */
 export interface Run {

@@ -1,5 +1,5 @@
-import { changeText, compareResults } from '../comparison.ts';
 import { number } from '../output.ts';
+import { changeText, compareResults } from '../reports/comparison.ts';
 import { type Change, nameOf } from './changes.ts';
 import { sharpeRange } from './compare-runs.ts';
 import type { CiReport, StrategyReport } from './run.ts';

@@ -2,19 +2,19 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { compileCache } from '#adapters/local/sandbox.ts';
-import type { CiSettings } from '#contract/ci-settings.ts';
-import { LocalEnv } from '#contract/env.ts';
-import { CLI_LIMITS } from '#contract/limits.ts';
-import type { ValidationCheck } from '#contract/release-policy.ts';
-import { describeCertificate, isPutToTest, sentences } from '#domain/search-look-ahead.ts';
+import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import { LocalEnv } from '#contract/env/env.ts';
+import type { CiSettings } from '#contract/platform/ci-settings.ts';
+import { CLI_LIMITS } from '#contract/values/limits.ts';
+import { describeCertificate, isPutToTest, sentences } from '#domain/inputs/search-look-ahead.ts';
 import { checkPolicy, isSet } from '#domain/transitions/release-policy.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
 import { checkOnCandles, SIMULATED } from '../../../src/local/check-on-candles.ts';
-import { PROJECT_FILE, projectFolder } from '../../project.ts';
 import { UsageError } from '../options.ts';
 import { progressBar } from '../output.ts';
-import { strategiesFolder } from '../strategy-file.ts';
+import { PROJECT_FILE, projectFolder } from '../strategy/project.ts';
+import { strategiesFolder } from '../strategy/strategy-file.ts';
 import { copyCandles, type RunOutcome, runBacktests } from './backtests.ts';
 import {
   type Base,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { CiSettings } from '#contract/ci-settings.ts';
-import { SettingsError, validated } from '#lib/settings-errors.ts';
+import { CiSettings } from '#contract/platform/ci-settings.ts';
+import { SettingsError, validated } from '#lib/settings/settings-errors.ts';
 import { UsageError } from '../options.ts';
 
 /** `ci` of a settings file as written; undefined when the file or the key is absent. @throws UsageError */

@@ -3,15 +3,20 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type * as z from 'zod';
-import { ALL_TIMEFRAMES, BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/limits.ts';
-import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
+import type { Collection, CollectionList, Instruments } from '#contract/market-data/market-data.ts';
+import {
+  ALL_TIMEFRAMES,
+  BACKTEST_DEFAULTS,
+  COLLECTION_STATUSES,
+  TIMEFRAMES,
+} from '#contract/values/limits.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
-import type { ApiClient } from './client.ts';
+import type { ApiClient } from '../client.ts';
+import { given, JSON_OPTION, LIMIT, queryOf, UsageError } from '../options.ts';
+import { minute, number, progressBar, statusWithError, table, wrap } from '../output.ts';
+import { tradingModeOption } from '../run-options.ts';
+import { sessionWith, userToken, withSession } from '../session.ts';
 import type { ImportCommandOptions } from './import.ts';
-import { given, JSON_OPTION, LIMIT, queryOf, UsageError } from './options.ts';
-import { minute, number, progressBar, statusWithError, table, wrap } from './output.ts';
-import { tradingModeOption } from './run-options.ts';
-import { sessionWith, userToken, withSession } from './session.ts';
 import { addStoredDataCommands } from './stored-data.ts';
 
 /** A file of leverage tiers as freqtrade names it: `binance_leverage_tiers.json`. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { importLeverageTiers } from '#adapters/import/leverage-tiers.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
-import { isExchangeKey } from '#domain/validate.ts';
-import type { PlatformInfo } from '../../src/local/platform-info.ts';
-import { UsageError } from './options.ts';
-import { escapeControlChars, number } from './output.ts';
+import { isExchangeKey } from '#domain/shared/validate.ts';
+import type { PlatformInfo } from '../../../src/local/platform-info.ts';
+import { UsageError } from '../options.ts';
+import { escapeControlChars, number } from '../output.ts';
 
 /** Symbols shown per message. */
 const SHOWN = 20;

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import type { Coverage, CoverageMonth } from '#contract/coverage.ts';
-import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/limits.ts';
-import { listed } from '#contract/listed.ts';
-import type { Freshness, Symbols } from '#contract/market-data.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
-import { SYMBOLS, type TradingMode } from '#contract/trading-modes.ts';
-import type { ApiClient } from './client.ts';
-import { integer, JSON_OPTION, queryOf } from './options.ts';
-import { minute, number, table, wrap } from './output.ts';
-import { tradingModeOption } from './run-options.ts';
-import { type RunInSession, type Session, sourceText } from './session.ts';
+import type { Coverage, CoverageMonth } from '#contract/backtests/coverage.ts';
+import type { Freshness, Symbols } from '#contract/market-data/market-data.ts';
+import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/values/limits.ts';
+import { listed } from '#contract/values/list-names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
+import { SYMBOLS, type TradingMode } from '#contract/values/trading-modes.ts';
+import type { ApiClient } from '../client.ts';
+import { integer, JSON_OPTION, queryOf } from '../options.ts';
+import { minute, number, table, wrap } from '../output.ts';
+import { tradingModeOption } from '../run-options.ts';
+import { type RunInSession, type Session, sourceText } from '../session.ts';
 
 const EXCHANGE = ['--exchange <key>', "such as binanceusdm (default: the platform's)"] as const;
 const TIMEFRAME = ['--timeframe <timeframe>', TIMEFRAMES.join(', ')] as const;

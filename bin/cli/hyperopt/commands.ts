@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type * as z from 'zod';
-import type { HyperoptStart } from '#contract/hyperopt-api.ts';
+import type { HyperoptStart } from '#contract/hyperopt/hyperopt-api.ts';
 import {
   DIRECTIONS,
   HYPEROPT_DEFAULTS,
@@ -10,9 +10,9 @@ import {
   SAMPLERS,
   SPACES,
   TRIAL_STATES,
-} from '#contract/hyperopt-limits.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
-import { withoutReplacedLimit } from '#contract/repeated-config.ts';
+} from '#contract/values/hyperopt-limits.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/limits.ts';
+import { withoutReplacedLimit } from '#contract/values/repeated-config.ts';
 import { type AccountOptions, accountFields } from '../account-options.ts';
 import type { ApiClient } from '../client.ts';
 import { boundsText, given, integer, jsonOrText, LIMIT, listOf, readConfig } from '../options.ts';

@@ -1,15 +1,15 @@
 import type * as z from 'zod';
-import { foldWarnings } from '#contract/fold-warnings.ts';
-import type { OverfittingReport, SearchPermutations } from '#contract/hyperopt.ts';
+import type { OverfittingReport, SearchPermutations } from '#contract/hyperopt/hyperopt.ts';
 import type {
   HyperoptList,
   HyperoptResult,
   HyperoptTrial,
   HyperoptTrialList,
-} from '#contract/hyperopt-api.ts';
-import { NO_MODEL } from '#contract/hyperopt-limits.ts';
-import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/limits.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+} from '#contract/hyperopt/hyperopt-api.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
+import { NO_MODEL } from '#contract/values/hyperopt-limits.ts';
+import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/values/limits.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
 import { compactNumber, MORE_JOBS, minute, queueText, statusWithError, table, wrap } from '../output.ts';

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
-import type { HyperoptJob, HyperoptPermutedSearchEvent, HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
+import type {
+  HyperoptJob,
+  HyperoptPermutedSearchEvent,
+  HyperoptTrialEvent,
+} from '#contract/hyperopt/hyperopt-api.ts';
 import { type ApiClient, ApiError, readJson } from '../client.ts';
 import { compactNumber, progressBar } from '../output.ts';
 

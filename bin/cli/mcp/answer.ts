@@ -1,4 +1,4 @@
-import { toolName } from '#contract/agent-tools.ts';
+import { toolName } from '#contract/operations/agent-tools.ts';
 import { ApiError } from '../client.ts';
 import { escapeControlChars } from '../output.ts';
 import { ArgumentError, WithheldError } from './call.ts';

@@ -1,5 +1,5 @@
-import { MAX_AGENT_ROWS } from '#contract/agent-tools.ts';
-import type { Operation, ServiceName } from '#contract/operation.ts';
+import { MAX_AGENT_ROWS } from '#contract/operations/agent-tools.ts';
+import type { Operation, ServiceName } from '#contract/values/operation.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 
 /** On whose behalf tools are called. */

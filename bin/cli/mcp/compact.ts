@@ -1,4 +1,4 @@
-import { MAX_AGENT_ROWS } from '#contract/agent-tools.ts';
+import { MAX_AGENT_ROWS } from '#contract/operations/agent-tools.ts';
 
 /** A value cut to a size that leaves a model room for its work. */
 export interface Compact {

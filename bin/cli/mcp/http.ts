@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
-import type { Me } from '#contract/me.ts';
-import { SESSION_HEADER, SESSION_NAME } from '#contract/names.ts';
+import type { Me } from '#contract/platform/me.ts';
+import { SESSION_HEADER, SESSION_NAME } from '#contract/values/names.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
 import type { ServiceApp } from '#runtime/service.ts';

@@ -5,8 +5,8 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type AgentTool, agentTools } from '#contract/agent-tools.ts';
-import type { AgentUse, ServiceName } from '#contract/operation.ts';
+import { type AgentTool, agentTools } from '#contract/operations/agent-tools.ts';
+import type { AgentUse, ServiceName } from '#contract/values/operation.ts';
 import { VERSION } from '#runtime/version.ts';
 import { errorResult, resultOf, type ToolResult } from './answer.ts';
 import { ArgumentError, type Arguments, type Caller, callOperation, WithheldError } from './call.ts';

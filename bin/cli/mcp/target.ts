@@ -1,4 +1,4 @@
-import type { ServiceName } from '#contract/operation.ts';
+import type { ServiceName } from '#contract/values/operation.ts';
 import { ApiClient } from '../client.ts';
 import { type Session, withSession } from '../session.ts';
 import type { Caller } from './call.ts';

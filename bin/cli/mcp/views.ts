@@ -1,12 +1,12 @@
 import type * as z from 'zod';
-import type { BacktestJobList } from '#contract/backtest-api.ts';
-import type { HyperoptJob, HyperoptList, HyperoptResult } from '#contract/hyperopt-api.ts';
-import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
-import type { Collection } from '#contract/market-data.ts';
-import type { BacktestReportData } from '#contract/report.ts';
-import type { TableRow } from '#contract/report-metrics.ts';
-import type { StrategyConfiguration } from '#contract/strategy.ts';
-import { backtestPath, type Job } from '../report-text.ts';
+import type { BacktestJobList } from '#contract/backtests/backtest-api.ts';
+import type { BacktestReportData } from '#contract/backtests/report.ts';
+import type { TableRow } from '#contract/backtests/report-metrics.ts';
+import type { StrategyConfiguration } from '#contract/config/strategy.ts';
+import type { HyperoptJob, HyperoptList, HyperoptResult } from '#contract/hyperopt/hyperopt-api.ts';
+import type { Collection } from '#contract/market-data/market-data.ts';
+import { OVERFITTING_BOUNDS } from '#contract/values/limits.ts';
+import { backtestPath, type Job } from '../reports/report-text.ts';
 import type { Answer, NextCall } from './answer.ts';
 import type { Arguments, Caller } from './call.ts';
 

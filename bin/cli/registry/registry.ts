@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
-import { TOUCHSTONE } from '#contract/names.ts';
+import type { ValidationCheck } from '#contract/config/release-policy.ts';
 import type {
   ModelVersionDetail,
   PromoteResult,
   RegisterResult,
   RollbackResult,
   StageResult,
-} from '#contract/registry-api.ts';
-import type { ValidationCheck } from '#contract/release-policy.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
+} from '#contract/registry/registry-api.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { isRequired } from '#domain/transitions/validation.ts';
 import { VERSION } from '#runtime/version.ts';
-import { type ApiClient, ApiError } from './client.ts';
-import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from './options.ts';
-import { minute, number, table, wrap } from './output.ts';
-import { sessionWith } from './session.ts';
+import { type ApiClient, ApiError } from '../client.ts';
+import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from '../options.ts';
+import { minute, number, table, wrap } from '../output.ts';
+import { sessionWith } from '../session.ts';
 
 /** Commands that register a version and change its stage. */
 export function addRegistryCommands(program: Command): void {

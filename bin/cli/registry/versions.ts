@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import type { VersionComparison } from '#contract/catalog-api.ts';
-import { PAGE_LIMITS } from '#contract/limits.ts';
+import type { VersionComparison } from '#contract/registry/catalog-api.ts';
 import type {
   ModelHistory,
   ModelVersion,
   ModelVersionDetail,
   ModelVersionList,
-} from '#contract/registry-api.ts';
-import type { ApiClient } from './client.ts';
-import { JSON_OPTION, queryOf, repeated } from './options.ts';
-import { escapeControlChars, minute, number, percent, table, wrap } from './output.ts';
-import { sessionWith } from './session.ts';
+} from '#contract/registry/registry-api.ts';
+import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import type { ApiClient } from '../client.ts';
+import { JSON_OPTION, queryOf, repeated } from '../options.ts';
+import { escapeControlChars, minute, number, percent, table, wrap } from '../output.ts';
+import { sessionWith } from '../session.ts';
 
 /** Commands that read versions, and change their aliases and tags. */
 export function addVersionCommands(program: Command): void {

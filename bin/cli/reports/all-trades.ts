@@ -1,6 +1,6 @@
-import { TRADES_LIMITS } from '#contract/limits.ts';
-import type { Trade } from '#contract/report.ts';
-import { type ApiClient, ApiError } from './client.ts';
+import type { Trade } from '#contract/backtests/report.ts';
+import { TRADES_LIMITS } from '#contract/values/limits.ts';
+import { type ApiClient, ApiError } from '../client.ts';
 import { backtestPath } from './report-text.ts';
 
 /** All trades of a completed backtest, page by page. */

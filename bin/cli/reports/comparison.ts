@@ -1,5 +1,5 @@
-import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/metric-labels.ts';
-import { chart, lineWidth, moneyDigits, number, table, wrap } from './output.ts';
+import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/values/metric-labels.ts';
+import { chart, lineWidth, moneyDigits, number, table, wrap } from '../output.ts';
 import type { Results } from './report-text.ts';
 
 /** Comparison of two completed backtests: settings, inputs, metrics, equity. */

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
-import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
-import type { BacktestJob, EquityData } from '#contract/backtest-api.ts';
-import { currencyOf } from '#contract/currency.ts';
-import { foldWarnings } from '#contract/fold-warnings.ts';
-import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
-import type { BacktestReportData } from '#contract/report.ts';
-import type { ReportModels } from '#contract/report-models.ts';
-import type { ApiClient } from './client.ts';
+import type { BacktestJob, EquityData } from '#contract/backtests/backtest-api.ts';
+import type { BacktestReportData } from '#contract/backtests/report.ts';
+import type { ReportModels } from '#contract/backtests/report-models.ts';
+import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
+import { currencyOf } from '#contract/values/currency.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
+import { OVERFITTING_BOUNDS } from '#contract/values/limits.ts';
+import type { ApiClient } from '../client.ts';
 import {
   amount,
   chart,
@@ -18,7 +18,7 @@ import {
   percent,
   table,
   wrap,
-} from './output.ts';
+} from '../output.ts';
 import { robustnessText } from './robustness-text.ts';
 import { universeText } from './universe-text.ts';
 

@@ -4,17 +4,17 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import type { ExportFormat, ExportLink } from '#contract/backtest-export.ts';
-import { TRADES_LIMITS } from '#contract/limits.ts';
-import type { Trade } from '#contract/report.ts';
-import type { PlatformOptions } from '../../src/local/platform-options.ts';
-import type { ApiClient } from './client.ts';
+import type { ExportFormat, ExportLink } from '#contract/backtests/backtest-export.ts';
+import type { Trade } from '#contract/backtests/report.ts';
+import { TRADES_LIMITS } from '#contract/values/limits.ts';
+import type { PlatformOptions } from '../../../src/local/platform-options.ts';
+import type { ApiClient } from '../client.ts';
+import { latestId } from '../jobs.ts';
+import { boundsText, given, integer, JSON_OPTION, queryOf, repeated, UsageError } from '../options.ts';
+import { escapeControlChars, minute, moneyDigits, number, percent, table, wrap } from '../output.ts';
+import { sessionWith, sourceText } from '../session.ts';
 import { compareResults, comparisonText } from './comparison.ts';
-import { latestId } from './jobs.ts';
-import { boundsText, given, integer, JSON_OPTION, queryOf, repeated, UsageError } from './options.ts';
-import { escapeControlChars, minute, moneyDigits, number, percent, table, wrap } from './output.ts';
 import { backtestPath, type Job, loadResults } from './report-text.ts';
-import { sessionWith, sourceText } from './session.ts';
 
 /** Limit of a file, which may be large and come from another host. */
 const FILE_TIMEOUT_MS = 5 * 60_000;
@@ -102,7 +102,7 @@ export function addResultCommands(program: Command): void {
 
 /** The report's page is part of the dashboard: a platform that is started for the command reads it, or builds it in 3 s. */
 async function openDashboard(): Promise<Partial<PlatformOptions>> {
-  const { Dashboard } = await import('../dashboard.ts');
+  const { Dashboard } = await import('../../build/dashboard.ts');
   const dashboard = new Dashboard();
   await dashboard.open();
   return { dashboard: dashboard.state };
@@ -254,7 +254,7 @@ async function saveTrades(client: ApiClient, id: string, options: TradesOptions)
 
 /** The lines of the trades that match, in the format of the export. */
 async function* filteredCsv(client: ApiClient, id: string, options: TradesOptions): AsyncGenerator<string> {
-  const { csvHeader, csvLines } = await import('#domain/export-backtest.ts');
+  const { csvHeader, csvLines } = await import('#domain/backtests/export-backtest.ts');
   yield csvHeader();
   for (let page = 1, pages = 1; page <= pages; page++) {
     const query = { ...filtersOf(options), sort: options.sort, limit: TRADES_LIMITS.max, page };

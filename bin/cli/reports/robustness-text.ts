@@ -1,7 +1,7 @@
-import { counted } from '#contract/grouped.ts';
-import type { ReportRobustness } from '#contract/report-robustness.ts';
-import { unknownRobustness } from '#contract/unknown-robustness.ts';
-import { lineWidth, moneyDigits, number, percent, table, wrap } from './output.ts';
+import type { ReportRobustness } from '#contract/backtests/report-robustness.ts';
+import { counted } from '#contract/values/format-count.ts';
+import { unknownRobustness } from '#contract/values/unknown-robustness.ts';
+import { lineWidth, moneyDigits, number, percent, table, wrap } from '../output.ts';
 
 /**
  * The robustness of a report: its findings, the tables behind them, and why figures are missing.

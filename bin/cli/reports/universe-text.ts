@@ -1,6 +1,6 @@
-import { listed } from '#contract/listed.ts';
-import type { ReportUniverse } from '#contract/report-universe.ts';
-import { lineWidth, minute, number, percent, table, wrap } from './output.ts';
+import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
+import { listed } from '#contract/values/list-names.ts';
+import { lineWidth, minute, number, percent, table, wrap } from '../output.ts';
 
 /** Intervals of a pair that a row shows. */
 const SHOWN = 3;

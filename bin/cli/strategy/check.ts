@@ -1,15 +1,15 @@
 import { relative } from 'node:path';
+import type { CheckOutcome } from '#adapters/local/definitions/strategy-check.ts';
 import { compileCache } from '#adapters/local/sandbox.ts';
-import type { CheckOutcome } from '#adapters/local/strategy-check.ts';
-import { LocalEnv } from '#contract/env.ts';
-import type { TradingMode } from '#contract/trading-modes.ts';
-import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
+import { LocalEnv } from '#contract/env/env.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
+import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahead.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
-import { checkOnCandles, SIMULATED } from '../../src/local/check-on-candles.ts';
-import { UsageError } from './options.ts';
-import { escapeControlChars } from './output.ts';
+import { checkOnCandles, SIMULATED } from '../../../src/local/check-on-candles.ts';
+import { UsageError } from '../options.ts';
+import { escapeControlChars } from '../output.ts';
 import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
 
 export interface StrategyCheckOptions {

@@ -2,10 +2,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { databaseMissing } from '#adapters/local/dynoxide.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
-import { JSON_OPTION, UsageError } from './options.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
+import { JSON_OPTION, UsageError } from '../options.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 /** In the package, the manifest of npm is above the compiled files. */
 const MANIFEST = join(ROOT, import.meta.filename.endsWith('.ts') ? '' : '..', 'package.json');
 const TEMPLATES = join(ROOT, 'templates');

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { TOUCHSTONE } from '#contract/names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { givenSignals } from '#engine/strategies/given-signals.ts';
-import { UsageError } from './options.ts';
+import { UsageError } from '../options.ts';
 import { strategiesFolder } from './strategy-file.ts';
 
 /** Writes a strategy that runs and is certified, and prints the next steps. */

@@ -3,13 +3,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import { PAGE_LIMITS } from '#contract/limits.ts';
-import type { Signals, SignalsList, SignalsUpload } from '#contract/signals-api.ts';
-import { SIGNALS_LIMITS, SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
-import type { ApiClient } from './client.ts';
-import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
-import { number, second, table } from './output.ts';
-import { sessionWith } from './session.ts';
+import type { Signals, SignalsList, SignalsUpload } from '#contract/market-data/signals-api.ts';
+import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { SIGNALS_LIMITS, SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
+import type { ApiClient } from '../client.ts';
+import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from '../options.ts';
+import { number, second, table } from '../output.ts';
+import { sessionWith } from '../session.ts';
 
 const PATH = '/api/v1/signals';
 /** Time limit of an upload, ms. */

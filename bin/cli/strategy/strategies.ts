@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
-import { CLI_LIMITS, TIMEFRAMES } from '#contract/limits.ts';
-import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
+import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/config/strategy.ts';
+import { CLI_LIMITS, TIMEFRAMES } from '#contract/values/limits.ts';
+import type { ApiClient } from '../client.ts';
+import { boundsText, integer, JSON_OPTION, parameter, repeated } from '../options.ts';
+import { number, table, wrap } from '../output.ts';
+import { addRunOptions, EXPERIMENT, tradingModeOption } from '../run-options.ts';
+import { sessionWith } from '../session.ts';
 import type { StrategyCheckOptions } from './check.ts';
-import type { ApiClient } from './client.ts';
 import type { DevOptions } from './dev.ts';
-import { boundsText, integer, JSON_OPTION, parameter, repeated } from './options.ts';
-import { number, table, wrap } from './output.ts';
-import { addRunOptions, EXPERIMENT, tradingModeOption } from './run-options.ts';
-import { sessionWith } from './session.ts';
 
 const { cuts: CUTS, check_seed: SEED } = CLI_LIMITS;
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategy-files.ts';
-import { LocalEnv } from '#contract/env.ts';
+import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
+import { LocalEnv } from '#contract/env/env.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { readEnv } from '#runtime/env.ts';
-import { UsageError } from './options.ts';
+import { UsageError } from '../options.ts';
 
 /** Folder of the user's strategy files. */
 export const strategiesFolder = () => readEnv(LocalEnv).STRATEGIES_DIRECTORY ?? USER_STRATEGIES;

@@ -5,9 +5,9 @@ import {
   InvalidParameterException,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { ImageRegistry } from '#domain/registry/container-image.ts';
-import { reportUnavailable } from './unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable.ts';
 
 /** `{account}.dkr.ecr.{region}.amazonaws.com/{repository}[:tag][@digest]`. */
 const ECR_IMAGE =

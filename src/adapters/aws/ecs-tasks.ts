@@ -8,8 +8,8 @@ import {
   RegisterTaskDefinitionCommand,
   StopTaskCommand,
 } from '@aws-sdk/client-ecs';
-import type { TaskControl } from '#domain/execution-ports.ts';
-import { reportUnavailable } from './unavailable.ts';
+import type { TaskControl } from '#domain/jobs/execution-ports.ts';
+import { reportUnavailable } from '../dynamo/unavailable.ts';
 
 /** Limit of a stop reason in ECS, characters. */
 const MAX_REASON = 255;

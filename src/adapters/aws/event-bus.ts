@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
 import { signedCall } from './signed-call.ts';
 
 /** Limit of PutEvents. */

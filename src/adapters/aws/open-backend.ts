@@ -1,13 +1,13 @@
-import type { BackendEnv } from '#contract/env.ts';
-import { retentionDays } from '#contract/retention.ts';
-import { maxRunning } from '#contract/slots-env.ts';
+import type { BackendEnv } from '#contract/env/env.ts';
+import { retentionDays } from '#contract/env/retention.ts';
+import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import { deferred } from '#domain/deferred.ts';
-import { gzipBase64 } from '../gzip.ts';
+import { deferred } from '#domain/shared/lazy.ts';
+import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
+import { gzipBase64 } from '../objects/gzip.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
 import { webhookSignatures } from '../webhooks/signatures.ts';
 import { openAws } from './open-aws.ts';
-import { openRegistry, promotionRules } from './open-registry.ts';
 
 /** Dependencies of the deployed backend. `onChallengeChange` is notified of each stored change of a challenge. */
 export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListener) {
@@ -23,7 +23,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     ...promotionRules(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     strategyCosts: deferred(async () => {
-      const { DynamoStrategyCosts } = await import('./dynamo-strategy-costs.ts');
+      const { DynamoStrategyCosts } = await import('../dynamo/strategy-costs.ts');
       return new DynamoStrategyCosts(dynamo, env.JOBS_TABLE);
     }),
     maxRunning: maxRunning(env),
@@ -36,7 +36,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       return new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN);
     }),
     imageRunProgress: async (task: string) =>
-      (await import('../image-run-progress.ts')).imageRunProgress(env)(task),
+      (await import('../images/image-run-progress.ts')).imageRunProgress(env)(task),
     downloads: deferred(async () => {
       const { S3Downloads } = await import('./s3-downloads.ts');
       const { createS3Client } = await import('./s3-object-store.ts');

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { ImageRunEnv } from '#contract/image-run-env.ts';
-import { ObjectImageRuns } from '../image-runs.ts';
+import type { ImageRunEnv } from '#contract/env/image-run-env.ts';
+import { createDocumentClient } from '../dynamo/client.ts';
+import { DynamoJobStore } from '../dynamo/job-store.ts';
+import { DynamoOwnerTrials } from '../dynamo/owner-trials.ts';
+import { DynamoInstrumentStore, DynamoSeriesStore } from '../dynamo/series-stores.ts';
+import { ObjectImageRuns } from '../images/image-runs.ts';
+import { ObjectResultStore } from '../objects/result-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
-import { ObjectResultStore } from '../result-store.ts';
-import { createDocumentClient } from './dynamo-client.ts';
-import { DynamoJobStore } from './dynamo-job-store.ts';
-import { DynamoOwnerTrials } from './dynamo-owner-trials.ts';
-import { DynamoInstrumentStore, DynamoSeriesStore } from './dynamo-series-stores.ts';
 
 /** Dependencies of the function that prepares and records the runs of registered images. */
 export function openImageRuns(env: ImageRunEnv) {

@@ -1,12 +1,12 @@
-import type { StrategyEnv } from '#contract/env.ts';
-import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
-import { retentionDays } from '#contract/retention.ts';
-import { maxRunning } from '#contract/slots-env.ts';
+import type { StrategyEnv } from '#contract/env/env.ts';
+import { retentionDays } from '#contract/env/retention.ts';
+import { maxRunning } from '#contract/env/slots-env.ts';
+import type { HyperoptExecutionInput } from '#contract/hyperopt/hyperopt.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import { deferred } from '#domain/deferred.ts';
+import { deferred } from '#domain/shared/lazy.ts';
+import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
 import { tableProbe } from '../probes.ts';
 import { openAws } from './open-aws.ts';
-import { openRegistry, promotionRules } from './open-registry.ts';
 
 /** Timer of challenge deadlines: schedules that invoke the reconcile function. */
 export function openScheduler(env: StrategyEnv) {

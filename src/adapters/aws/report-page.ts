@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CodedError } from '#contract/errors.ts';
-import { FILE_PAGE_NAME } from '#contract/report-file.ts';
+import { FILE_PAGE_NAME } from '#contract/backtests/report-file.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 /** The page of a report that is one file, which the build puts next to the bundle. Throws HTTP503 without it. */
 export async function readReportPage(): Promise<string> {

@@ -2,9 +2,9 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import type { Downloads, ExportFile } from '#domain/export-backtest.ts';
+import type { Downloads, ExportFile } from '#domain/backtests/export-backtest.ts';
 import type { Clock } from '#domain/ports.ts';
-import { exportsPrefix } from '../result-store.ts';
+import { exportsPrefix } from '../objects/result-store.ts';
 import { presign } from './presign.ts';
 import { S3ObjectStore } from './s3-object-store.ts';
 

@@ -11,10 +11,10 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
+import { reportUnavailable } from '../dynamo/unavailable.ts';
 import { sha256 } from '../ids.ts';
-import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
-import { storedObject, tooLarge } from '../stored-object.ts';
-import { reportUnavailable } from './unavailable.ts';
+import { checkObjectKey, checkObjectPrefix } from '../objects/object-key.ts';
+import { storedObject, tooLarge } from '../objects/stored-object.ts';
 
 /** Write conflicts: the object changed, was deleted, or is being written. */
 const CONFLICTS = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);

@@ -1,6 +1,6 @@
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { SIGNALS_CONTENT_TYPES } from '#contract/signals-limits.ts';
-import type { StoredSignals } from '#contract/stored-signals.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { SIGNALS_CONTENT_TYPES } from '#contract/values/signals-limits.ts';
 import type { Clock } from '#domain/ports.ts';
 import type { SignalFiles } from '#domain/signals/signals-ports.ts';
 import { signalsKey } from '../signals/keys.ts';

@@ -8,8 +8,8 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { ExecutionRejected, type ExecutionState, type Executions } from '#domain/execution-ports.ts';
-import { reportUnavailable } from './unavailable.ts';
+import { ExecutionRejected, type ExecutionState, type Executions } from '#domain/jobs/execution-ports.ts';
+import { reportUnavailable } from '../dynamo/unavailable.ts';
 
 /** A redrive continues an execution that had ended. */
 const STATES: Readonly<Record<ExecutionStatus, ExecutionState['status']>> = {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { TASK_ALLOCATOR } from '#contract/allocators.ts';
+import { TASK_ALLOCATOR } from '#contract/values/allocators.ts';
 import type { SandboxGrants } from '../local/sandbox.ts';
 import { TaskRunner } from '../local/task-runner.ts';
 

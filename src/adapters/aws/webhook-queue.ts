@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { WakeUp, WebhookWaker } from '#domain/webhooks/webhook-ports.ts';
 import { signedCall } from './signed-call.ts';
 

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
-import { auditPartitionOf, auditPartitions } from '#contract/tables.ts';
+import { StoredAuditCall, StoredAuditOutcome } from '#contract/platform/audit.ts';
+import { auditPartitionOf, auditPartitions } from '#contract/values/tables.ts';
 import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { createDocumentClient } from './dynamo-client.ts';
+import { createDocumentClient } from './client.ts';
 import { mergeSorted } from './merge-sorted.ts';
 import { readItem } from './registry-item.ts';
 

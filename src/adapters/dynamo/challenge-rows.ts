@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { ANALYSIS_UNITS, CHALLENGE_STATUSES } from '#contract/stored-challenge.ts';
-import { CHALLENGE_LIST_KEY } from '#contract/tables.ts';
+import { ANALYSIS_UNITS, CHALLENGE_STATUSES } from '#contract/registry/stored-challenge.ts';
+import { CHALLENGE_LIST_KEY } from '#contract/values/tables.ts';
 import type { ChallengePosition, ChallengeRow } from '#domain/challenges/challenge-store.ts';
 import { mergeSorted } from './merge-sorted.ts';
 import { challengePartition, readItem } from './registry-item.ts';

@@ -7,7 +7,7 @@ import {
   StoredEvaluation,
   StoredTrade,
   TradeResult,
-} from '#contract/stored-challenge.ts';
+} from '#contract/registry/stored-challenge.ts';
 import type {
   ChallengeListener,
   ChallengeListing,

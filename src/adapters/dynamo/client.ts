@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/values/errors.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 export interface DynamoClientOptions {

@@ -1,9 +1,13 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod';
-import { CodedError } from '#contract/errors.ts';
-import { COLLECTION_LIMITS } from '#contract/limits.ts';
-import { CollectionQueue, type CollectionStatus, StoredCollection } from '#contract/stored-market-data.ts';
+import {
+  CollectionQueue,
+  type CollectionStatus,
+  StoredCollection,
+} from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { COLLECTION_LIMITS } from '#contract/values/limits.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { TABLES, type TableId, type TableNames } from '#contract/tables.ts';
+import { TABLES, type TableId, type TableNames } from '#contract/values/tables.ts';
 import { upgradeItem } from './upgrade-items.ts';
 
 const CONCURRENT_WRITES = 25;

@@ -13,7 +13,7 @@ import {
   type TableDefinition,
   type TableId,
   type TableNames,
-} from '#contract/tables.ts';
+} from '#contract/values/tables.ts';
 
 /** Encryption by the AWS managed key, as the data stack has it. Without it, DynamoDB uses a key that nobody can audit. */
 export const MANAGED_KEY: SSESpecification = { Enabled: true, SSEType: 'KMS' };

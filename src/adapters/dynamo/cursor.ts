@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 /** Versioned, so that a cursor of a later form is rejected instead of misread. */
 type Cursor = readonly [version: 1, scope: string, position: string[]];

@@ -5,20 +5,20 @@ import {
   paginateScan,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { isTerminal, type JobStatus } from '#contract/backtest.ts';
-import type { Grant } from '#contract/sharing-schemas.ts';
-import { StoredSignals } from '#contract/stored-signals.ts';
-import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/tables.ts';
-import { userPrincipal } from '#domain/access.ts';
+import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
+import type { Grant } from '#contract/config/sharing-schemas.ts';
+import { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/values/tables.ts';
+import { userPrincipal } from '#domain/access/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { isBeingRegistered } from '#domain/signals/registered-signals.ts';
 import type { SignalFiles } from '#domain/signals/signals-ports.ts';
 import { sha256 } from '../ids.ts';
-import { memberListsOf } from './dynamo-experiments.ts';
-import { DynamoJobRetention } from './dynamo-job-retention.ts';
-import { trialsPartition } from './dynamo-owner-trials.ts';
-import { SIGNALS_ITEM } from './dynamo-signals-store.ts';
+import { memberListsOf } from './experiments.ts';
+import { DynamoJobRetention } from './job-retention.ts';
+import { trialsPartition } from './owner-trials.ts';
 import { VERSION_PREFIX } from './registry-item.ts';
+import { SIGNALS_ITEM } from './signals-store.ts';
 import { type Item, JOB_ITEM, jobKey, parseItem } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
 

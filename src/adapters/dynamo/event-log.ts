@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { EVENT_LOG_DAYS } from '#contract/event-types.ts';
-import type { PlatformEvent } from '#contract/events.ts';
-import { EVENT_LOG_PARTITION } from '#contract/tables.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
+import { EVENT_LOG_DAYS } from '#contract/values/event-types.ts';
+import { EVENT_LOG_PARTITION } from '#contract/values/tables.ts';
 import type { EventLog, LoggedEvent } from '#domain/events/event-log.ts';
 import type { Clock } from '#domain/ports.ts';
 import { parseStoredJson } from './stored-items.ts';

@@ -8,8 +8,8 @@ import {
   STUDY_KIND,
   StoredHyperoptJob,
   TrialCounts,
-} from '#contract/hyperopt.ts';
-import { jobListOf } from '#contract/tables.ts';
+} from '#contract/hyperopt/hyperopt.ts';
+import { jobListOf } from '#contract/values/tables.ts';
 import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
 import { allTrials } from '#domain/hyperopt/trial-counts.ts';
 import type { TrialInputs } from '#domain/hyperopt/trial-inputs.ts';

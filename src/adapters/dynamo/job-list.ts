@@ -1,9 +1,9 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
-import { JOB_LIST_LIMITS } from '#contract/limits.ts';
-import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/tables.ts';
-import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
-import type { JobActivity, JobCount, JobFilter, JobPage, JobSearch } from '#domain/job-list-ports.ts';
+import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/backtest.ts';
+import { JOB_LIST_LIMITS } from '#contract/values/limits.ts';
+import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/values/tables.ts';
+import { type Caller, mayAccess, principalsOf } from '#domain/access/access.ts';
+import type { JobActivity, JobCount, JobFilter, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf, type Searchable, searchPage } from './job-search.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';

@@ -10,10 +10,10 @@ import {
   type JobStatus,
   ResolvedBacktestConfig,
   VALIDATION_ID_PREFIX,
-} from '#contract/backtest.ts';
-import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
-import { type LaneName, QueueEntry } from '#contract/queue.ts';
-import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/tables.ts';
+} from '#contract/backtests/backtest.ts';
+import { type LaneName, QueueEntry } from '#contract/backtests/queue.ts';
+import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
+import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/values/tables.ts';
 import type {
   ActiveJobs,
   Annotations,
@@ -22,11 +22,11 @@ import type {
   JobPage,
   JobSearch,
   ListedJobRow,
-} from '#domain/job-list-ports.ts';
+} from '#domain/jobs/job-list-ports.ts';
 import type { QueueJob } from '#domain/queue/queue-ports.ts';
-import { DynamoExperiments } from './dynamo-experiments.ts';
-import { queueAttributes } from './dynamo-job-queue.ts';
+import { DynamoExperiments } from './experiments.ts';
 import { JobList, type JobRows } from './job-list.ts';
+import { queueAttributes } from './job-queue.ts';
 import { JobSharing, type ListedJob, listPosition } from './job-sharing.ts';
 import { fromAttributes, type Item, isPast, JOB_ITEM, jobKey } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';

@@ -8,9 +8,9 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { JOB_STATUSES } from '#contract/backtest.ts';
-import { retainedJobFields } from '#contract/retention-schemas.ts';
-import { Grant } from '#contract/sharing-schemas.ts';
+import { JOB_STATUSES } from '#contract/backtests/backtest.ts';
+import { retainedJobFields } from '#contract/config/retention-schemas.ts';
+import { Grant } from '#contract/config/sharing-schemas.ts';
 import type {
   Checkpoint,
   DeletedJob,
@@ -19,7 +19,7 @@ import type {
   ExpiringPart,
   JobRetention,
 } from '#domain/retention/expire-jobs.ts';
-import { MEMBER_PREFIX } from './dynamo-experiments.ts';
+import { MEMBER_PREFIX } from './experiments.ts';
 import { ENDED } from './job-records.ts';
 import { batchGet, JOB_ITEM, jobKey, parseItem } from './stored-items.ts';
 import { retryOnConflict, unlessConditionFails } from './transactions.ts';

@@ -1,5 +1,5 @@
-import { JOB_LIST_LIMITS } from '#contract/limits.ts';
-import type { JobCount, JobPage, JobSearch } from '#domain/job-list-ports.ts';
+import { JOB_LIST_LIMITS } from '#contract/values/limits.ts';
+import type { JobCount, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from './cursor.ts';
 import { listPosition } from './job-sharing.ts';
 

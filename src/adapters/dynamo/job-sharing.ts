@@ -1,10 +1,10 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
-import { retainedJobFields } from '#contract/retention-schemas.ts';
-import { Grant } from '#contract/sharing-schemas.ts';
-import { type OwnedResource, type StoredSharing, userPrincipal } from '#domain/access.ts';
+import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/backtest.ts';
+import { retainedJobFields } from '#contract/config/retention-schemas.ts';
+import { Grant } from '#contract/config/sharing-schemas.ts';
+import { type OwnedResource, type StoredSharing, userPrincipal } from '#domain/access/access.ts';
 import { isPast, JOB_ITEM, projectionOf } from './stored-items.ts';
 import { transact } from './transactions.ts';
 

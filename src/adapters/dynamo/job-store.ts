@@ -1,11 +1,15 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { BacktestExecutionInput, BacktestResult, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
-import type { JobRow } from '#domain/job-list-ports.ts';
+import {
+  BacktestExecutionInput,
+  BacktestResult,
+  type JobIn,
+  StoredBacktestJob,
+} from '#contract/backtests/backtest.ts';
+import type { JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
-import { leaveExperiment } from './dynamo-experiments.ts';
-import { deletedItem } from './dynamo-job-retention.ts';
+import { leaveExperiment } from './experiments.ts';
 import {
   ENDED,
   failureOf,
@@ -18,6 +22,7 @@ import {
   textsOf,
   UNFINISHED,
 } from './job-records.ts';
+import { deletedItem } from './job-retention.ts';
 import { type Item, jobKey, parseItem } from './stored-items.ts';
 import { transact } from './transactions.ts';
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { PromotingEnv } from '#contract/env.ts';
-import { releasePolicyOf } from '#contract/release-policy-env.ts';
+import type { PromotingEnv } from '#contract/env/env.ts';
+import { releasePolicyOf } from '#contract/env/release-policy-env.ts';
+import type { Cursors } from '#domain/catalog/list-catalog.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { deferred } from '#domain/deferred.ts';
-import type { Cursors } from '#domain/list-catalog.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
+import { createDocumentClient } from './client.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { createDocumentClient } from './dynamo-client.ts';
 
 /** Rules of a promotion, from the environment. */
 export function promotionRules(env: PromotingEnv) {
@@ -37,11 +37,11 @@ export function openRegistry(
   const shared = () => (client ??= createDocumentClient({ endpoint, unavailable: 'SVC005' }));
   return {
     registry: deferred(async () => {
-      const { DynamoRegistryStore } = await import('./dynamo-registry-store.ts');
+      const { DynamoRegistryStore } = await import('./registry-store.ts');
       return new DynamoRegistryStore(shared(), table, onChallengeChange);
     }),
     challenges: deferred(async () => {
-      const { DynamoChallengeStore } = await import('./dynamo-challenge-store.ts');
+      const { DynamoChallengeStore } = await import('./challenge-store.ts');
       return new DynamoChallengeStore(shared(), table, onChallengeChange);
     }),
     cursors: { encode: encodeCursor, decode: decodeCursor },

@@ -1,8 +1,8 @@
-import type { RetentionDays } from '#contract/retention.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { type CountHyperoptDeps, countEnded } from '#domain/hyperopt/count-hyperopt.ts';
 import type { Log, ResultStore } from '#domain/ports.ts';
-import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
+import type { ReconcileDeps } from '#domain/repair/repair-jobs.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import { sha256, ulids } from '../ids.ts';

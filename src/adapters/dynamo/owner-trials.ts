@@ -7,9 +7,9 @@ import {
   paginateQuery,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { CodedError } from '#contract/errors.ts';
-import { TRIALS_PREFIX } from '#contract/tables.ts';
-import { StoredTrialGroup } from '#contract/trial-ledger.ts';
+import { StoredTrialGroup } from '#contract/backtests/trial-ledger.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { TRIALS_PREFIX } from '#contract/values/tables.ts';
 import {
   MAX_TRIAL_GROUPS,
   type NewTrials,

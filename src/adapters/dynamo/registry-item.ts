@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
-import { lookAheadStateOf } from '#contract/look-ahead.ts';
-import type { ChallengeEvent, StoredChallenge, StoredEvaluation } from '#contract/stored-challenge.ts';
+import { lookAheadStateOf } from '#contract/config/look-ahead.ts';
+import type {
+  ChallengeEvent,
+  StoredChallenge,
+  StoredEvaluation,
+} from '#contract/registry/stored-challenge.ts';
 import {
   CatalogRow,
   type RegistryEvent,
   type Stage,
   type StoredModel,
   type StoredVersion,
-} from '#contract/stored-registry.ts';
+} from '#contract/registry/stored-registry.ts';
 import type { IdempotencyKey } from '#domain/transitions/apply-transition.ts';
 import type { CatalogSort } from '#domain/transitions/registry-store.ts';
 import { parseStored } from './stored-items.ts';

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Grant } from '#contract/sharing-schemas.ts';
-import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import type { OwnedResource } from '#domain/access.ts';
+import type { Grant } from '#contract/config/sharing-schemas.ts';
+import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import type { OwnedResource } from '#domain/access/access.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '#domain/transitions/apply-transition.ts';

@@ -5,7 +5,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { type CatalogRow, StoredIdempotencyRecord, type StoredVersion } from '#contract/stored-registry.ts';
+import {
+  type CatalogRow,
+  StoredIdempotencyRecord,
+  type StoredVersion,
+} from '#contract/registry/stored-registry.ts';
 import { isAwaitingPromotion } from '#domain/challenges/challenge-state.ts';
 import type { ChallengeListener, ChallengeWrite } from '#domain/challenges/challenge-store.ts';
 import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';

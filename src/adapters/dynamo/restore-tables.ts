@@ -9,10 +9,10 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { StoredBacktestJob } from '#contract/backtest.ts';
-import { STUDY_KIND, StoredHyperoptJob } from '#contract/hyperopt.ts';
-import { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import { TABLES, type TableDefinition, type TableId, type TableNames } from '#contract/tables.ts';
+import { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { STUDY_KIND, StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
+import { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import { TABLES, type TableDefinition, type TableId, type TableNames } from '#contract/values/tables.ts';
 import { hasShape } from './create-tables.ts';
 import { readItem, VERSION_PREFIX } from './registry-item.ts';
 import { JOB_ITEM, jobKey, parseItem } from './stored-items.ts';

@@ -7,14 +7,14 @@ import {
   QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { CodedError } from '#contract/errors.ts';
 import {
   type InstrumentRecord,
   StoredInstrument,
   StoredSeries,
   StoredSeriesMonths,
-} from '#contract/stored-market-data.ts';
-import type { InstrumentStore } from '#domain/instrument-ports.ts';
+} from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import type { Page, SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
 import { ALL_TIMEFRAMES, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';

@@ -7,9 +7,9 @@ import {
   type QueryCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Grant } from '#contract/sharing-schemas.ts';
-import { StoredSignals } from '#contract/stored-signals.ts';
-import { type StoredSharing, userPrincipal } from '#domain/access.ts';
+import type { Grant } from '#contract/config/sharing-schemas.ts';
+import { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { type StoredSharing, userPrincipal } from '#domain/access/access.ts';
 import type { ListedSignals, SignalsStore } from '#domain/signals/signals-ports.ts';
 import { batchGet, type Item, parseItem } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BatchGetCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type * as z from 'zod';
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 
 /** An item of a table, unmarshalled. */
 export type Item = Record<string, unknown>;

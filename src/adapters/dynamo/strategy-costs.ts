@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { StrategyCost, StrategyCosts } from '#domain/choose-lane.ts';
+import type { StrategyCost, StrategyCosts } from '#domain/queue/choose-lane.ts';
 import { unlessConditionFails } from './transactions.ts';
 
 /** Measured costs of strategies in the Jobs table: item `COST` of the partition `#costs#<digest>`. */

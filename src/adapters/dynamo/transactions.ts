@@ -9,7 +9,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 
 export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 

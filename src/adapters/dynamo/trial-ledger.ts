@@ -19,7 +19,7 @@ import {
   type TrialCounts,
   type TrialIn,
   type TrialState,
-} from '#contract/hyperopt.ts';
+} from '#contract/hyperopt/hyperopt.ts';
 import type { TrialLedger, TrialReturns } from '#domain/hyperopt/hyperopt-ports.ts';
 import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
 import type { Page } from '#domain/ports.ts';

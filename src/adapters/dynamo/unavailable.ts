@@ -1,4 +1,4 @@
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 
 /** Names of SDK errors of a temporarily unavailable service. */
 const TRANSIENT_NAMES = new Set([

@@ -1,6 +1,6 @@
-import { isTerminal, type JobStatus } from '#contract/backtest.ts';
-import { STUDY_KIND } from '#contract/hyperopt.ts';
-import { auditPartitionOf, jobListOf, LAYOUT_VERSION, type TableId } from '#contract/tables.ts';
+import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
+import { STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
+import { auditPartitionOf, jobListOf, LAYOUT_VERSION, type TableId } from '#contract/values/tables.ts';
 import { failureOf } from './job-records.ts';
 import { listPosition } from './job-sharing.ts';
 import { type Item, JOB_ITEM } from './stored-items.ts';

@@ -7,8 +7,8 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
-import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/tables.ts';
+import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/values/tables.ts';
 import type { Clock } from '#domain/ports.ts';
 import type {
   DeliveryStore,

@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import type { TradingMode } from '#contract/trading-modes.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { ccxtFile } from './ccxt-files.ts';
 
 /** A market as ccxt describes it. */

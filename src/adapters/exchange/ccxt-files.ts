@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 /**
  * Address of the file with one exchange's class. Loading all of ccxt takes 0.7 s and 100 MB, one class 0.1 s and 40 MB,
  * but the package exports only the whole. The build replaces this module: a bundle has the exchange files next to it
- * (bin/bundle-plugins.ts).
+ * (bin/build/bundle-plugins.ts).
  */
 export function ccxtFile(key: string): URL {
   const entry = createRequire(import.meta.url).resolve('ccxt');

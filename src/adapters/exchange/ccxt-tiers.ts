@@ -1,6 +1,6 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { readLeverageTiers } from '#domain/data/leverage-tiers.ts';
-import { tradingModeOf } from '#domain/validate.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import type { LeverageTier } from '#engine/instrument.ts';
 import type { CcxtClient } from './ccxt-client.ts';
 import type { RetryingCaller } from './retry.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CodedError } from '#contract/errors.ts';
-import { TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
-import type { Exchange } from '#domain/exchange-ports.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
+import type { Exchange } from '#domain/data/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
-import { tradingModeOf } from '#domain/validate.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';

@@ -1,4 +1,4 @@
-import type { Exchange, Exchanges } from '#domain/exchange-ports.ts';
+import type { Exchange, Exchanges } from '#domain/data/exchange-ports.ts';
 import { CcxtExchange, type CcxtExchangeOptions } from './ccxt.ts';
 import { unknownExchange } from './ccxt-client.ts';
 import { SimExchange } from './sim.ts';

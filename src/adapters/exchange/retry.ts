@@ -1,4 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { Clock } from '#domain/ports.ts';
 
 /** A failed call that is about to be retried. */

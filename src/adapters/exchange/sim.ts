@@ -1,6 +1,6 @@
-import { CodedError } from '#contract/errors.ts';
-import { TRADING_MODES } from '#contract/trading-modes.ts';
-import type { Exchange } from '#domain/exchange-ports.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { TRADING_MODES } from '#contract/values/trading-modes.ts';
+import type { Exchange } from '#domain/data/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';

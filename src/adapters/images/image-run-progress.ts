@@ -1,7 +1,7 @@
-import { IMAGE_RUN_LIMITS, IMAGE_RUN_OBJECTS, imageRunPrefix } from '#contract/image-run-keys.ts';
+import { IMAGE_RUN_LIMITS, IMAGE_RUN_OBJECTS, imageRunPrefix } from '#contract/backtests/image-run-keys.ts';
 import type { ReadProgress } from '#domain/image-runs/image-run-ports.ts';
 import { ObjectTooLargeError } from '#domain/ports.ts';
-import { openObjectStore } from './open-object-store.ts';
+import { openObjectStore } from '../open-object-store.ts';
 
 interface ProgressEnv {
   readonly OBJECTS_DIRECTORY?: string | undefined;

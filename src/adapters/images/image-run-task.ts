@@ -1,6 +1,7 @@
-import type { JobRun } from '#contract/backtest.ts';
-import { ImageRunInput, type ImageRunOutcome } from '#contract/image-run.ts';
-import { IMAGE_INPUT_PREFIX, IMAGE_RUN_OBJECTS, imageRunPrefix } from '#contract/image-run-keys.ts';
+import type { JobRun } from '#contract/backtests/backtest.ts';
+import { ImageRunInput, type ImageRunOutcome } from '#contract/backtests/image-run.ts';
+import { IMAGE_INPUT_PREFIX, IMAGE_RUN_OBJECTS, imageRunPrefix } from '#contract/backtests/image-run-keys.ts';
+import type { RunBacktestJobDeps } from '#domain/backtests/run-backtest-job.ts';
 import type {
   ClaimOutcome,
   CompletedRun,
@@ -9,10 +10,9 @@ import type {
   SeriesStore,
   TaskJobs,
 } from '#domain/ports.ts';
-import type { RunBacktestJobDeps } from '#domain/run-backtest-job.ts';
-import { openObjectStore } from './open-object-store.ts';
-import { ParquetCandleReader } from './parquet/candle-store.ts';
-import { ObjectResultStore } from './result-store.ts';
+import { ObjectResultStore } from '../objects/result-store.ts';
+import { openObjectStore } from '../open-object-store.ts';
+import { ParquetCandleReader } from '../parquet/candle-store.ts';
 
 const JSON_TYPE = 'application/json';
 

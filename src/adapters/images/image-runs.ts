@@ -1,15 +1,15 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import type { JobRun } from '#contract/backtest.ts';
-import type { ImageRunInput } from '#contract/image-run.ts';
+import type { JobRun } from '#contract/backtests/backtest.ts';
+import type { ImageRunInput } from '#contract/backtests/image-run.ts';
 import {
   IMAGE_INPUT_PREFIX,
   IMAGE_RUN_LIMITS,
   IMAGE_RUN_OBJECTS,
   imageRunPrefix,
-} from '#contract/image-run-keys.ts';
-import { TRADES_PER_PAGE } from '#contract/limits.ts';
-import { equitySparkline } from '#domain/equity-sparkline.ts';
+} from '#contract/backtests/image-run-keys.ts';
+import { TRADES_PER_PAGE } from '#contract/values/limits.ts';
+import { equitySparkline } from '#domain/backtests/equity-sparkline.ts';
 import { checkCurve, checkParts, checkTrades } from '#domain/image-runs/check-image-run.ts';
 import {
   type AdoptedRun,
@@ -19,8 +19,7 @@ import {
 } from '#domain/image-runs/image-run-ports.ts';
 import { type ObjectStore, ObjectTooLargeError } from '#domain/ports.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
-import { decodeCurve } from './curve-file.ts';
-import { writeTradesParquet } from './parquet/trades.ts';
+import { decodeCurve } from '../objects/curve-file.ts';
 import {
   CURVE_KEY,
   type ObjectResultStore,
@@ -28,8 +27,9 @@ import {
   partKey,
   resultsPrefix,
   WHOLE_PARTS,
-} from './result-store.ts';
-import { decodeTradePage, encodeTradePage, joinTradePages } from './trade-pages.ts';
+} from '../objects/result-store.ts';
+import { decodeTradePage, encodeTradePage, joinTradePages } from '../objects/trade-pages.ts';
+import { writeTradesParquet } from '../parquet/trades.ts';
 
 const decompress = promisify(zstdDecompress);
 const { bytes: MAX_BYTES } = IMAGE_RUN_LIMITS;

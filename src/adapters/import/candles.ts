@@ -1,4 +1,4 @@
-import { grouped } from '#contract/grouped.ts';
+import { grouped } from '#contract/values/format-count.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { isOnGrid } from '#engine/timeframe.ts';
 import { inOrder, rejectWrongRows, type TimeRules, takeTimes, timeProblem } from './checks.ts';

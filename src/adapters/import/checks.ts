@@ -1,4 +1,4 @@
-import { grouped } from '#contract/grouped.ts';
+import { grouped } from '#contract/values/format-count.ts';
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
 interface TimeUnit {

@@ -1,6 +1,6 @@
-import { listed } from '#contract/listed.ts';
-import { SPOT_EXCHANGES, type TradingMode } from '#contract/trading-modes.ts';
-import { isExchangeKey } from '#domain/validate.ts';
+import { listed } from '#contract/values/list-names.ts';
+import { SPOT_EXCHANGES, type TradingMode } from '#contract/values/trading-modes.ts';
+import { isExchangeKey } from '#domain/shared/validate.ts';
 import type { Found } from './find.ts';
 
 /** The simulated market: its collection would fill the gaps of real candles with simulated ones. */

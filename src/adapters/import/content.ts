@@ -1,4 +1,4 @@
-import { checkSymbol, tradingModeOf } from '#domain/validate.ts';
+import { checkSymbol, tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe, type Timeframe } from '#engine/timeframe.ts';
 import type { Format } from './formats.ts';
 import type { Layout, ReadOptions } from './rows.ts';

@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { TradingMode } from '#contract/trading-modes.ts';
-import { tradingModeOf } from '#domain/validate.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { type FileContent, other } from './content.ts';
 import { exchangeFor } from './market-symbols.ts';
 import { candidate, recognize } from './recognize.ts';

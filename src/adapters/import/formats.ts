@@ -5,10 +5,13 @@ import type { ReadRows } from './rows.ts';
  * this folder and a line here.
  */
 const FORMATS = {
-  CSV: { endings: ['.csv', '.csv.gz'], load: async () => (await import('./csv.ts')).readCsv },
-  Feather: { endings: ['.feather'], load: async () => (await import('./feather.ts')).readFeather },
-  JSON: { endings: ['.json', '.json.gz'], load: async () => (await import('./json.ts')).readJson },
-  Parquet: { endings: ['.parquet'], load: async () => (await import('./parquet.ts')).readParquetFile },
+  CSV: { endings: ['.csv', '.csv.gz'], load: async () => (await import('./formats/csv.ts')).readCsv },
+  Feather: { endings: ['.feather'], load: async () => (await import('./formats/feather.ts')).readFeather },
+  JSON: { endings: ['.json', '.json.gz'], load: async () => (await import('./formats/json.ts')).readJson },
+  Parquet: {
+    endings: ['.parquet'],
+    load: async () => (await import('./formats/parquet.ts')).readParquetFile,
+  },
 } satisfies Readonly<Record<string, { endings: readonly string[]; load: () => Promise<ReadRows> }>>;
 
 export type Format = keyof typeof FORMATS;

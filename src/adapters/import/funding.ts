@@ -1,4 +1,4 @@
-import { grouped } from '#contract/grouped.ts';
+import { grouped } from '#contract/values/format-count.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';

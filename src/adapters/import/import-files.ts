@@ -1,13 +1,13 @@
 import { basename, dirname } from 'node:path';
 import type { Clock } from '#domain/ports.ts';
-import { tradingModeOf } from '#domain/validate.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
 import { exchangeOf, type ImportExchanges, SIMULATED } from './choose-exchange.ts';
 import type { FileContent, Source } from './content.ts';
-import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
+import type { FileReader } from './formats/file-reader.ts';
 import { checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
 import { importTable } from './import-table.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './rows.ts';

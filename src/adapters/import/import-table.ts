@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
-import { grouped } from '#contract/grouped.ts';
+import { grouped } from '#contract/values/format-count.ts';
 import type { Clock } from '#domain/ports.ts';
-import { tradingModeOf } from '#domain/validate.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
 import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
 import type { TableContent } from './content.ts';
-import type { FileReader } from './file-reader.ts';
+import type { FileReader } from './formats/file-reader.ts';
 import { checkEvents } from './funding.ts';
 import { ccxtMarket, exchangeFor, type NamedSymbol, symbolOfName, tardisMarket } from './market-symbols.ts';
 import type { Hints } from './recognizer.ts';

@@ -1,5 +1,5 @@
-import { SPOT_EXCHANGES, type TradingMode } from '#contract/trading-modes.ts';
-import { isExchangeKey, tradingModeOf } from '#domain/validate.ts';
+import { SPOT_EXCHANGES, type TradingMode } from '#contract/values/trading-modes.ts';
+import { isExchangeKey, tradingModeOf } from '#domain/shared/validate.ts';
 import { decodeSymbol } from '../parquet/keys.ts';
 import { isSymbol } from './content.ts';
 import type { Market } from './table.ts';

@@ -1,5 +1,5 @@
 /** Program of the process that reads the files requested by file-reader.ts, one after the other. */
-import { verifyChecksum } from './checksum.ts';
+import { verifyChecksum } from './formats/checksum.ts';
 import { type Format, readerOf } from './formats.ts';
 import { BadFileError, type FileRows, type Layout, type ReadOptions } from './rows.ts';
 import type { FileSeries } from './table.ts';

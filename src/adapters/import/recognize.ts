@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import { type FileContent, other } from './content.ts';
+import { textOf } from './formats/text.ts';
 import { formatOf } from './formats.ts';
 import type { Candidate, Hints, Recognizer } from './recognizer.ts';
 import { binancePublic } from './recognizers/binance-public.ts';
@@ -9,7 +10,6 @@ import { parquetLayout } from './recognizers/parquet-layout.ts';
 import { tardis } from './recognizers/tardis.ts';
 import { touchstone } from './recognizers/touchstone.ts';
 import { tradingView } from './recognizers/trading-view.ts';
-import { textOf } from './text.ts';
 
 /** In the order in which they are asked: names of folders before names of files, these before content. */
 const RECOGNIZERS: readonly Recognizer[] = [

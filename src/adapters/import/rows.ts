@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { grouped } from '#contract/grouped.ts';
+import { grouped } from '#contract/values/format-count.ts';
 
 /** A file that cannot be imported. The message states the problem and its position, without the name of the file. */
 export class BadFileError extends Error {

@@ -1,4 +1,4 @@
-import { grouped } from '#contract/grouped.ts';
+import { grouped } from '#contract/values/format-count.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';

@@ -1,5 +1,5 @@
-import { grouped } from '#contract/grouped.ts';
-import type { TradingMode } from '#contract/trading-modes.ts';
+import { grouped } from '#contract/values/format-count.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from './rows.ts';
 
 /** One series of a file that names its series in its rows, its name or its folders. Names are as the file writes them. */

@@ -14,27 +14,27 @@ type ReadTable = (request: TableRequest) => Promise<FileSeries[]>;
 /** Files that name their series, and the readers, each loaded for the first such file. */
 const TABLES = {
   databento: async () => {
-    const { readDatabento } = await import('./databento.ts');
+    const { readDatabento } = await import('./vendors/databento.ts');
     return ({ path, names }) => readDatabento(path, names);
   },
   'tardis-bars': async () => {
-    const { readTardisBars } = await import('./tardis-bars.ts');
+    const { readTardisBars } = await import('./vendors/tardis-bars.ts');
     return ({ path }) => readTardisBars(path);
   },
   'tardis-trades': async () => {
-    const { readTardisTrades } = await import('./tardis-trades.ts');
+    const { readTardisTrades } = await import('./vendors/tardis-trades.ts');
     return ({ path, names, next }) => readTardisTrades(path, names, next);
   },
   'tardis-funding': async () => {
-    const { readTardisFunding } = await import('./tardis-funding.ts');
+    const { readTardisFunding } = await import('./vendors/tardis-funding.ts');
     return ({ path }) => readTardisFunding(path);
   },
   'trading-view': async () => {
-    const { readTradingView } = await import('./trading-view.ts');
+    const { readTradingView } = await import('./vendors/trading-view.ts');
     return ({ path, names }) => readTradingView(path, names);
   },
   parquet: async () => {
-    const { readParquetTable } = await import('./parquet-table.ts');
+    const { readParquetTable } = await import('./formats/parquet-table.ts');
     return ({ path, names }) => readParquetTable(path, names);
   },
 } satisfies Readonly<Record<string, () => Promise<ReadTable>>>;

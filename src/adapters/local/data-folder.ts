@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { CodedError } from '#contract/errors.ts';
-import { LAYOUT_VERSION } from '#contract/tables.ts';
-import { OLDEST_LAYOUT } from '../aws/upgrade-items.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { LAYOUT_VERSION } from '#contract/values/tables.ts';
+import { OLDEST_LAYOUT } from '../dynamo/upgrade-items.ts';
 import { FileLock } from './file-lock.ts';
 
 /** Folder with all data of a local platform. */

@@ -2,11 +2,11 @@ import { readFileSync, renameSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
-import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
-import { storedObject, tooLarge } from '../stored-object.ts';
+import { checkObjectKey, checkObjectPrefix } from '../objects/object-key.ts';
+import { storedObject, tooLarge } from '../objects/stored-object.ts';
 import { FileLock } from './file-lock.ts';
 
 /** Prefix of locks and temporary files. Keys cannot contain `~`, so these files are never listed as objects. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { listed } from '#contract/listed.ts';
+import { listed } from '#contract/values/list-names.ts';
 import { CALLBACK_NAMES } from '#engine/strategy.ts';
 import { forLines } from './lines.ts';
 import { MARK_BYTES, MARKED_BYTES, type ProgressReport } from './report-progress.ts';

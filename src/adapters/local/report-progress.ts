@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { setActivityListener } from '#engine/run/strategy-errors.ts';
+import { setActivityListener } from '#engine/strategy-errors.ts';
 
 /** Descriptor for the progress reports of a supervised process, one line of JSON each. */
 export const PROGRESS_DESCRIPTOR = 4;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { StateMachine } from 'aws-local-stepfunctions';
-import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
+import type { ExecutionState, Executions } from '#domain/jobs/execution-ports.ts';
 import type { SandboxGrants } from './sandbox.ts';
 import type { TaskExit, TaskRunner } from './task-runner.ts';
 

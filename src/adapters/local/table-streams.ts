@@ -1,7 +1,7 @@
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { TableChange } from '#domain/events/event-of-change.ts';
-import { changeOf, type StreamRecord } from '../aws/table-change.ts';
+import { changeOf, type StreamRecord } from '../dynamo/table-change.ts';
 
 /** A shard's position: the sequence number after which to continue. `done`: the shard is closed and was read to its end. */
 export type ShardPosition = string | 'done';

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exportsPrefix } from '#adapters/result-store.ts';
-import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/limits.ts';
+import { exportsPrefix } from '#adapters/objects/result-store.ts';
+import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/values/limits.ts';
 
 /** Where objects of local mode are. */
 interface Storage {

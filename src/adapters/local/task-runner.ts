@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { TaskControl } from '#domain/execution-ports.ts';
+import type { TaskControl } from '#domain/jobs/execution-ports.ts';
 import { forLines } from './lines.ts';
 import { inWords, ProcessWatch } from './process-watch.ts';
 import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './report-progress.ts';

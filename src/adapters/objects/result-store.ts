@@ -1,11 +1,11 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib';
-import type { ResultsLocation } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { ResultsLocation } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { ObjectStore, ResultFiles, ResultStore, TradePage } from '#domain/ports.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
+import { sha256 } from '../ids.ts';
 import { decodeCurve, encodeCurve } from './curve-file.ts';
-import { sha256 } from './ids.ts';
 import { decodeTradePage, pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 
 const decompress = promisify(zstdDecompress);

@@ -1,4 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { CorruptFileError } from '#domain/data/corrupt-file.ts';
 import { monthBounds } from '#domain/data/months.ts';
 import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';

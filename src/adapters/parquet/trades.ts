@@ -1,4 +1,4 @@
-import type { Trade } from '#contract/report.ts';
+import type { Trade } from '#contract/backtests/report.ts';
 import { durationMinutes } from '#engine/metrics/trade-metrics.ts';
 import { profitPct } from '#engine/report/trades.ts';
 import type { TradeNumber, TradeTable } from '#engine/simulator/trade-table.ts';

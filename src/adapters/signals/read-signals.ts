@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import { SIGNALS_LIMITS } from '#contract/signals-limits.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { ObjectStore } from '#domain/ports.ts';
 import type { ReadSignals, SignalTable } from '#domain/signals/signal-table.ts';
 import { sha256 } from '../ids.ts';

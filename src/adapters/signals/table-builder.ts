@@ -1,5 +1,5 @@
-import { grouped } from '#contract/grouped.ts';
-import { SIGNAL_FLAGS, SIGNALS_COLUMNS, SIGNALS_LIMITS } from '#contract/signals-limits.ts';
+import { grouped } from '#contract/values/format-count.ts';
+import { SIGNAL_FLAGS, SIGNALS_COLUMNS, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { SignalTable } from '#domain/signals/signal-table.ts';
 
 /** A file that is no table of signals. The message is for its author, without a full stop. */

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as indicators from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { rememberGlobals } from './global-state.ts';
+import { rememberGlobals } from '../global-state.ts';
 import { importModule } from './import-module.ts';
 
 /** Suffix of a module URL: the run that the module was loaded for. */

@@ -1,14 +1,14 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { KnownStrategy, Strategies } from '#domain/config/strategy-ports.ts';
 import type { StrategyWithDigest } from '#domain/ports.ts';
-import type { KnownStrategy, Strategies } from '#domain/strategy-ports.ts';
 import { startupCandles } from '#engine/run/history.ts';
-import { BacktestError } from '#engine/run/strategy-errors.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { givenSignals } from '#engine/strategies/given-signals.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { definitionData } from '#engine/strategies/validate-definition.ts';
+import { BacktestError } from '#engine/strategy-errors.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
-import { sha256 } from './ids.ts';
+import { sha256 } from '../ids.ts';
 
 /** Built-in strategy by name. The engine version replaces the source in its digest. */
 export function findBuiltIn(name: string): StrategyWithDigest | undefined {

@@ -1,6 +1,6 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Strategies } from '#domain/config/strategy-ports.ts';
 import type { StrategyWithDigest } from '#domain/ports.ts';
-import type { Strategies } from '#domain/strategy-ports.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import { findBuiltIn, fixedStrategies, inProcess, knownBuiltIns } from './known-strategies.ts';
 import { findStrategyFile, loadStrategyFiles, type StrategyFile } from './strategy-files.ts';

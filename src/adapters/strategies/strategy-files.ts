@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { sha256 } from './ids.ts';
+import { sha256 } from '../ids.ts';
 import { importModule } from './import-module.ts';
 
 export interface StrategyFile extends StrategyWithDigest {
@@ -14,7 +14,7 @@ export interface StrategyFile extends StrategyWithDigest {
 }
 
 /** Default folder of the users' strategies, next to `src`. */
-export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
+export const USER_STRATEGIES = join(import.meta.dirname, '../../../strategies');
 
 /*
  * Bundles have no such folder. Their build replaces this module with one that contains the files.

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { CodedError } from '#contract/errors.ts';
-import { BacktestError, describeStray } from '#engine/run/strategy-errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BacktestError, describeStray } from '#engine/strategy-errors.ts';
 import { USER_STRATEGIES } from './strategy-files.ts';
 
 /** Errors outside of any call: exceptions in timers, and unhandled promise rejections. */

@@ -2,15 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { HyperoptJobIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
+import { type Failure, FinalError } from '#domain/backtests/run-backtest-job.ts';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
-import { type Failure, FinalError } from '#domain/run-backtest-job.ts';
-import { forLines } from './local/lines.ts';
-import { inWords, ProcessWatch } from './local/process-watch.ts';
-import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/report-progress.ts';
-import { openSandbox, type Sandbox, type SandboxGrants } from './local/sandbox.ts';
-import { spawnSupervised } from './local/supervised-process.ts';
+import { forLines } from '../local/lines.ts';
+import { inWords, ProcessWatch } from '../local/process-watch.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from '../local/report-progress.ts';
+import { openSandbox, type Sandbox, type SandboxGrants } from '../local/sandbox.ts';
+import { spawnSupervised } from '../local/supervised-process.ts';
 import { parseTrialReply, type Ready, type TrialReply } from './trial-replies.ts';
 
 /** Message to a trial process: the job first, then one trial at a time. */

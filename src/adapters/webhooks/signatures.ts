@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { SECRET_PREFIX } from '#contract/webhook-limits.ts';
+import { SECRET_PREFIX } from '#contract/values/webhook-limits.ts';
 import type { WebhookSignatures } from '#domain/webhooks/webhook-ports.ts';
 
 /** Bytes of a key; the Standard Webhooks specification allows 24 to 64. */

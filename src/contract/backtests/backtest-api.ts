@@ -1,14 +1,5 @@
 import * as z from 'zod';
-import { annotationView } from './annotation-schemas.ts';
-import {
-  BacktestResult,
-  CollectionOutcome,
-  FoundBy,
-  JOB_STATUSES,
-  JobTiming,
-  RegisteredVersion,
-  ResolvedBacktestConfig,
-} from './backtest.ts';
+import { annotationView } from '../config/annotation-schemas.ts';
 import {
   ACCOUNT_FIELDS,
   CollectMode,
@@ -17,8 +8,13 @@ import {
   MARKET_FIELDS,
   Seed,
   Timestamp,
-} from './common.ts';
-import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
+} from '../config/common.ts';
+import { LookAhead } from '../config/look-ahead.ts';
+import { MlEngineRequest } from '../config/ml-engine.ts';
+import { booleanParameter, integerParameter } from '../config/parameters.ts';
+import { retentionView } from '../config/retention-schemas.ts';
+import { RobustnessRequest } from '../config/robustness.ts';
+import { UniverseRequest } from '../config/universe.ts';
 import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
@@ -28,17 +24,21 @@ import {
   ON_DEMAND_PRIORITY,
   SPARKLINE_LENGTH,
   TIMEFRAMES,
-} from './limits.ts';
-import { LookAhead } from './look-ahead.ts';
-import { MlEngineRequest } from './ml-engine.ts';
-import { booleanParameter, integerParameter } from './parameters.ts';
-import { PROTECTION_LIMITS } from './protection-limits.ts';
+} from '../values/limits.ts';
+import { PROTECTION_LIMITS } from '../values/protection-limits.ts';
+import { SIGNALS_ID, SIGNALS_STRATEGY } from '../values/signals-limits.ts';
+import {
+  BacktestResult,
+  CollectionOutcome,
+  FoundBy,
+  JOB_STATUSES,
+  JobTiming,
+  RegisteredVersion,
+  ResolvedBacktestConfig,
+} from './backtest.ts';
+import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
-import { retentionView } from './retention-schemas.ts';
-import { RobustnessRequest } from './robustness.ts';
-import { SIGNALS_ID, SIGNALS_STRATEGY } from './signals-limits.ts';
 import { SessionName, TrialRecord } from './trial-ledger.ts';
-import { UniverseRequest } from './universe.ts';
 
 /** Requests and responses of the backtest operations. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
+import { Timestamp } from '../config/common.ts';
 
 /** Request and response of the export of a backtest. */
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Immutable } from './common.ts';
-import { MAX_SYMBOL_LENGTH, NO_TAG, TRADES_LIMITS } from './limits.ts';
-import { integerParameter, listParameter, stringParameter } from './parameters.ts';
+import type { Immutable } from '../config/common.ts';
+import { integerParameter, listParameter, stringParameter } from '../config/parameters.ts';
+import { MAX_SYMBOL_LENGTH, NO_TAG, TRADES_LIMITS } from '../values/limits.ts';
 import { Trade } from './report.ts';
 
 /** Requests and responses of the list of a backtest's trades. */

@@ -1,23 +1,23 @@
 import * as z from 'zod';
-import { RESOLVED_ACCOUNT_OPTIONS } from './account.ts';
-import { annotatedJobFields } from './annotation-schemas.ts';
-import { CollectMode } from './common.ts';
-import { ALL_TIMEFRAMES, FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from './limits.ts';
-import { LookAhead } from './look-ahead.ts';
-import { ResolvedMlEngine } from './ml-engine.ts';
-import { Protection } from './protections.ts';
+import { RESOLVED_ACCOUNT_OPTIONS } from '../config/account.ts';
+import { annotatedJobFields } from '../config/annotation-schemas.ts';
+import { CollectMode } from '../config/common.ts';
+import { LookAhead } from '../config/look-ahead.ts';
+import { ResolvedMlEngine } from '../config/ml-engine.ts';
+import { Protection } from '../config/protections.ts';
+import { ValidationCheck } from '../config/release-policy.ts';
+import { retainedJobFields } from '../config/retention-schemas.ts';
+import { RobustnessTests } from '../config/robustness.ts';
+import { Grant } from '../config/sharing-schemas.ts';
+import { SlippageModel } from '../config/slippage-model.ts';
+import { Universe } from '../config/universe.ts';
+import { ALL_TIMEFRAMES, FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from '../values/limits.ts';
 import { queuedJobFields } from './queue.ts';
-import { ValidationCheck } from './release-policy.ts';
-import { retainedJobFields } from './retention-schemas.ts';
-import { RobustnessTests } from './robustness.ts';
-import { Grant } from './sharing-schemas.ts';
-import { SlippageModel } from './slippage-model.ts';
 import { TrialRecord, triedJobFields } from './trial-ledger.ts';
-import { Universe } from './universe.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
-export { BACKTEST_ID_PREFIX, JOB_STATUSES, type JobStatus } from './limits.ts';
+export { BACKTEST_ID_PREFIX, JOB_STATUSES, type JobStatus } from '../values/limits.ts';
 
 /** True when no further transition is possible. */
 export function isTerminal(status: JobStatus): boolean {

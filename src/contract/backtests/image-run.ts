@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { LookAhead } from '../config/look-ahead.ts';
+import { ValidationCheck } from '../config/release-policy.ts';
+import { InstrumentRecord, StoredSeries, StoredSeriesMonths } from '../market-data/stored-market-data.ts';
+import { ALL_TIMEFRAMES } from '../values/limits.ts';
 import { BacktestResult, JobRun, JobTiming } from './backtest.ts';
 import { IMAGE_RUN_LIMITS } from './image-run-keys.ts';
-import { ALL_TIMEFRAMES } from './limits.ts';
-import { LookAhead } from './look-ahead.ts';
-import { ValidationCheck } from './release-policy.ts';
-import { InstrumentRecord, StoredSeries, StoredSeriesMonths } from './stored-market-data.ts';
 
 /**
  * What the platform and the task of a registered image exchange. The task has no table: it reads its input under a random key

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { paginated } from '../config/common.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { grouped } from '../values/format-count.ts';
+import { ALL_TIMEFRAMES, BACKTEST_LIMITS, JOB_LIST_LIMITS } from '../values/limits.ts';
 import { JOB_STATUSES } from './backtest.ts';
-import { paginated } from './common.ts';
-import { grouped } from './grouped.ts';
-import { ALL_TIMEFRAMES, BACKTEST_LIMITS, JOB_LIST_LIMITS } from './limits.ts';
-import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Parameters, fields and envelope that the lists of jobs of every kind share. */
 

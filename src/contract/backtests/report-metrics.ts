@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { METRIC_LABELS, type MetricName, type MetricUnit } from './metric-labels.ts';
+import { METRIC_LABELS, type MetricName, type MetricUnit } from '../values/metric-labels.ts';
 
 /**
  * Metrics of the report by family, and the rows of its tables. The description is the metric's label, `x-unit` its unit;

@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import { MARGIN_MODES } from './account-limits.ts';
+import { LookAhead } from '../config/look-ahead.ts';
+import { SlippageModel } from '../config/slippage-model.ts';
+import { EXIT_RULES } from '../config/strategy.ts';
+import { MARGIN_MODES } from '../values/account-limits.ts';
+import { ALL_TIMEFRAMES, FILL_MODELS } from '../values/limits.ts';
+import { REPORTED_LOCKS } from '../values/protection-limits.ts';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
-import { ALL_TIMEFRAMES, FILL_MODELS } from './limits.ts';
-import { LookAhead } from './look-ahead.ts';
-import { REPORTED_LOCKS } from './protection-limits.ts';
 import { ReportInformative } from './report-informative.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
 import { ReportRobustness } from './report-robustness.ts';
 import { ReportUniverse } from './report-universe.ts';
-import { SlippageModel } from './slippage-model.ts';
-import { EXIT_RULES } from './strategy.ts';
 
 /** The report of a completed backtest and its trades, as the task stores them. */
 

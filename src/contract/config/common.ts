@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { ACCOUNT_OPTIONS } from './account.ts';
-import { ERRORS } from './errors.ts';
+import { ERRORS } from '../values/errors.ts';
 import {
   ALL_TIMEFRAMES,
   BACKTEST_DEFAULTS,
@@ -12,9 +11,10 @@ import {
   PRECISIONS,
   TIMEFRAMES,
   UNLIMITED_STAKE,
-} from './limits.ts';
+} from '../values/limits.ts';
+import { SYMBOL, TRADING_MODES } from '../values/trading-modes.ts';
+import { ACCOUNT_OPTIONS } from './account.ts';
 import { SlippageModelRequest } from './slippage-model.ts';
-import { SYMBOL, TRADING_MODES } from './trading-modes.ts';
 
 /** A schema's output as use cases take it. */
 export type Immutable<T> = T extends readonly (infer E)[]

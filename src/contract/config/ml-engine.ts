@@ -7,7 +7,7 @@ import {
   ML_ENGINE_LIMITS,
   MODEL_ALIASES,
   MODEL_KINDS,
-} from './limits.ts';
+} from '../values/limits.ts';
 
 /** The ML engine of a run: settings of a request, and of the job. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_NOTE_LENGTH, type MIN_TRADES, type NumberBounds, POLICY_LIMITS } from './limits.ts';
+import { MAX_NOTE_LENGTH, type MIN_TRADES, type NumberBounds, POLICY_LIMITS } from '../values/limits.ts';
 
 /** One line of the check list of a staging. */
 export const ValidationCheck = z.object({

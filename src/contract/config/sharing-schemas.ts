@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_GRANTS, PRINCIPAL, SHARE_LEVELS } from './sharing.ts';
+import { MAX_GRANTS, PRINCIPAL, SHARE_LEVELS } from '../values/sharing.ts';
 
 /** Owner and grants of a resource, as they are stored and shown. */
 

@@ -1,6 +1,10 @@
 import * as z from 'zod';
-import { bounds } from './limits.ts';
-import { SLIPPAGE_MODEL_DEFAULTS, SLIPPAGE_MODEL_LIMITS, SPREAD_ESTIMATORS } from './slippage-limits.ts';
+import { bounds } from '../values/limits.ts';
+import {
+  SLIPPAGE_MODEL_DEFAULTS,
+  SLIPPAGE_MODEL_LIMITS,
+  SPREAD_ESTIMATORS,
+} from '../values/slippage-limits.ts';
 
 const { spread_days, impact, participation } = SLIPPAGE_MODEL_LIMITS;
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ORDER_TYPES } from './account-limits.ts';
+import { ORDER_TYPES } from '../values/account-limits.ts';
 import type { Immutable } from './common.ts';
 import { Protection } from './protections.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { bounds } from './limits.ts';
-import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS, UNIVERSE_RULES } from './universe-limits.ts';
+import { bounds } from '../values/limits.ts';
+import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS, UNIVERSE_RULES } from '../values/universe-limits.ts';
 
 /** Pairs of a run that change over time, each choice from candles that were known then. */
 export const Universe = z

@@ -1,3 +1,6 @@
+import type { MinAssignments } from '../config/release-policy.ts';
+import { MIN_TRADES } from '../values/limits.ts';
+import { SERVICES } from '../values/names.ts';
 import { CanaryEnv } from './canary.ts';
 import {
   digits,
@@ -16,10 +19,7 @@ import {
   url,
   withDefault,
 } from './env-fields.ts';
-import { MIN_TRADES } from './limits.ts';
-import { SERVICES } from './names.ts';
 import { originTokens } from './origin-token.ts';
-import type { MinAssignments } from './release-policy.ts';
 import { releasePolicy } from './release-policy-env.ts';
 import { retentionEnv } from './retention.ts';
 import { slots } from './slots-env.ts';

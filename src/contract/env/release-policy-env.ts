@@ -1,6 +1,6 @@
+import type { ReleasePolicy } from '../config/release-policy.ts';
+import { POLICY_LIMITS } from '../values/limits.ts';
 import { decimal, type EnvValues, flag, withDefault } from './env-fields.ts';
-import { POLICY_LIMITS } from './limits.ts';
-import type { ReleasePolicy } from './release-policy.ts';
 
 /** The release policy: requirements for staging and promoting a version. An absent one is not required. */
 export const releasePolicy = {

@@ -1,5 +1,5 @@
+import type { SizedLane } from '../backtests/queue.ts';
 import { digits, type EnvValues } from './env-fields.ts';
-import type { SizedLane } from './queue.ts';
 
 /** Slots of each lane of the job queue. */
 export const slots = {

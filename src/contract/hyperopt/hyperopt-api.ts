@@ -1,8 +1,15 @@
 import * as z from 'zod';
-import { RESOLVED_ACCOUNT_OPTIONS } from './account.ts';
-import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
-import { EquityData } from './backtest-api.ts';
-import { CollectMode, paginated, Timestamp } from './common.ts';
+import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from '../backtests/backtest.ts';
+import { EquityData } from '../backtests/backtest-api.ts';
+import { jobListFields, jobPage, listedJobFields } from '../backtests/job-list-api.ts';
+import { QueueState } from '../backtests/queue.ts';
+import { SessionName } from '../backtests/trial-ledger.ts';
+import { RESOLVED_ACCOUNT_OPTIONS } from '../config/account.ts';
+import { CollectMode, paginated, Timestamp } from '../config/common.ts';
+import { integerParameter, PAGE_FIELDS } from '../config/parameters.ts';
+import { retentionView } from '../config/retention-schemas.ts';
+import { PRECISIONS, SPARKLINE_LENGTH } from '../values/limits.ts';
+import { LAST_EVENT_ID } from '../values/names.ts';
 import {
   HyperoptJobConfig,
   OverfittingReport,
@@ -11,13 +18,6 @@ import {
   TRIAL_STATES,
 } from './hyperopt.ts';
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
-import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
-import { PRECISIONS, SPARKLINE_LENGTH } from './limits.ts';
-import { LAST_EVENT_ID } from './names.ts';
-import { integerParameter, PAGE_FIELDS } from './parameters.ts';
-import { QueueState } from './queue.ts';
-import { retentionView } from './retention-schemas.ts';
-import { SessionName } from './trial-ledger.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 

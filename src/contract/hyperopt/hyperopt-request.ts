@@ -1,5 +1,12 @@
 import * as z from 'zod';
-import { ACCOUNT_FIELDS, ExperimentName, type Immutable, MARKET_FIELDS, Seed, Timestamp } from './common.ts';
+import {
+  ACCOUNT_FIELDS,
+  ExperimentName,
+  type Immutable,
+  MARKET_FIELDS,
+  Seed,
+  Timestamp,
+} from '../config/common.ts';
 import {
   DIRECTIONS,
   HYPEROPT_DEFAULTS,
@@ -8,12 +15,12 @@ import {
   PRUNERS,
   SAMPLERS,
   SPACES,
-} from './hyperopt-limits.ts';
-import { BACKTEST_DEFAULTS, bounds, MODEL_ALIASES, MODEL_KINDS } from './limits.ts';
+} from '../values/hyperopt-limits.ts';
+import { BACKTEST_DEFAULTS, bounds, MODEL_ALIASES, MODEL_KINDS } from '../values/limits.ts';
 
 /** The request of a hyperopt job, its bounds and defaults. */
 
-export { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from './hyperopt-limits.ts';
+export { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../values/hyperopt-limits.ts';
 
 export const HyperoptRequest = z
   .looseObject({

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { CollectionOutcome, informativeReads, ResolvedBacktestConfig } from './backtest.ts';
-import { CollectMode, Timestamp } from './common.ts';
-import { DIRECTIONS, PRUNERS, SAMPLERS, SPACES, type TrialState } from './hyperopt-limits.ts';
-import { OVERFITTING_BOUNDS } from './limits.ts';
-import { queuedJobFields } from './queue.ts';
-import { retainedJobFields } from './retention-schemas.ts';
-import { InstrumentRecord } from './stored-market-data.ts';
-import { triedJobFields } from './trial-ledger.ts';
+import { CollectionOutcome, informativeReads, ResolvedBacktestConfig } from '../backtests/backtest.ts';
+import { queuedJobFields } from '../backtests/queue.ts';
+import { triedJobFields } from '../backtests/trial-ledger.ts';
+import { CollectMode, Timestamp } from '../config/common.ts';
+import { retainedJobFields } from '../config/retention-schemas.ts';
+import { InstrumentRecord } from '../market-data/stored-market-data.ts';
+import { DIRECTIONS, PRUNERS, SAMPLERS, SPACES, type TrialState } from '../values/hyperopt-limits.ts';
+import { OVERFITTING_BOUNDS } from '../values/limits.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -24,8 +24,8 @@ export {
   type Space,
   TRIAL_STATES,
   type TrialState,
-} from './hyperopt-limits.ts';
-export { HYPEROPT_ID_PREFIX } from './limits.ts';
+} from '../values/hyperopt-limits.ts';
+export { HYPEROPT_ID_PREFIX } from '../values/limits.ts';
 
 export const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { type Immutable, paginated, Timestamp } from './common.ts';
-import { grouped } from './grouped.ts';
+import { type Immutable, paginated, Timestamp } from '../config/common.ts';
+import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { grouped } from '../values/format-count.ts';
 import {
   BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
@@ -12,10 +13,9 @@ import {
   OHLCV_DEFAULTS,
   OHLCV_LIMITS,
   TIMEFRAMES,
-} from './limits.ts';
-import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+} from '../values/limits.ts';
+import { SYMBOL, TRADING_MODES } from '../values/trading-modes.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
-import { SYMBOL, TRADING_MODES } from './trading-modes.ts';
 
 /** Resources and requests of the data collection service. */
 

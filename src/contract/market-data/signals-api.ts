@@ -1,8 +1,13 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from './common.ts';
-import { bounds } from './limits.ts';
-import { PAGE_FIELDS, stringParameter } from './parameters.ts';
-import { SIGNALS_FORMATS, SIGNALS_ID, SIGNALS_LIMITS, UNUSED_SIGNALS_DAYS } from './signals-limits.ts';
+import { paginated, Timestamp } from '../config/common.ts';
+import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { bounds } from '../values/limits.ts';
+import {
+  SIGNALS_FORMATS,
+  SIGNALS_ID,
+  SIGNALS_LIMITS,
+  UNUSED_SIGNALS_DAYS,
+} from '../values/signals-limits.ts';
 
 /** Requests and responses of files of signals. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { COLLECTION_STATUSES, TIMEFRAMES } from './limits.ts';
+import { COLLECTION_STATUSES, TIMEFRAMES } from '../values/limits.ts';
 
 /** Stored forms of market data: series, instruments and collections. test/contract pins the hash of each shape. */
 

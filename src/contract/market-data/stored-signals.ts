@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
-import { Grant } from './sharing-schemas.ts';
-import { SIGNALS_FORMATS } from './signals-limits.ts';
+import { Timestamp } from '../config/common.ts';
+import { Grant } from '../config/sharing-schemas.ts';
+import { SIGNALS_FORMATS } from '../values/signals-limits.ts';
 
 /** A file of signals as it is stored. The file itself is an object that is named after the ID. */
 export const StoredSignals = z.object({

@@ -1,5 +1,5 @@
-import { Me } from '../me.ts';
-import type { Operation } from '../operation.ts';
+import { Me } from '../platform/me.ts';
+import type { Operation } from '../values/operation.ts';
 
 /** Row of the caller's own identity. */
 export const ACCESS_OPERATIONS = [

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import type { AgentUse, Operation, ServiceName } from '../values/operation.ts';
 import { withoutSafeRange } from './openapi-schemas.ts';
-import type { AgentUse, Operation, ServiceName } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
-import { AuditEntryList, AuditQuery } from '../audit.ts';
-import { grouped } from '../grouped.ts';
-import { AUDIT_LIMITS } from '../limits.ts';
-import type { Operation } from '../operation.ts';
+import { AuditEntryList, AuditQuery } from '../platform/audit.ts';
+import { grouped } from '../values/format-count.ts';
+import { AUDIT_LIMITS } from '../values/limits.ts';
+import type { Operation } from '../values/operation.ts';
 
 /** Operations of the audit trail, on the backend. */
 export const AUDIT_OPERATIONS = [

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { AnnotationRequest } from '../annotation-schemas.ts';
 import {
   BacktestJob,
   BacktestJobList,
@@ -9,20 +8,21 @@ import {
   BacktestRequest,
   BacktestSubmission,
   EquityData,
-} from '../backtest-api.ts';
-import { Health } from '../common.ts';
-import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
-import { EVENT_SCHEMAS } from '../events.ts';
-import { ExperimentList, ExperimentsQuery } from '../experiment-api.ts';
-import { JobEvent, JobEventsQuery } from '../job-events-api.ts';
-import { WATCH_LIMITS } from '../limits.ts';
-import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
-import type { Operation } from '../operation.ts';
-import { Overview } from '../overview-api.ts';
-import { stringParameter } from '../parameters.ts';
-import { BacktestReportData } from '../report.ts';
-import { KeepRequest } from '../retention-schemas.ts';
-import { BrokenStrategyFile, StrategyConfiguration } from '../strategy.ts';
+} from '../backtests/backtest-api.ts';
+import { BacktestReportData } from '../backtests/report.ts';
+import { AnnotationRequest } from '../config/annotation-schemas.ts';
+import { Health } from '../config/common.ts';
+import { stringParameter } from '../config/parameters.ts';
+import { KeepRequest } from '../config/retention-schemas.ts';
+import { BrokenStrategyFile, StrategyConfiguration } from '../config/strategy.ts';
+import { ProxyRequest, ProxyResponse } from '../market-data/data-proxy.ts';
+import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data/market-data.ts';
+import { EVENT_SCHEMAS } from '../platform/events.ts';
+import { ExperimentList, ExperimentsQuery } from '../platform/experiment-api.ts';
+import { JobEvent, JobEventsQuery } from '../platform/job-events-api.ts';
+import { Overview } from '../platform/overview-api.ts';
+import { WATCH_LIMITS } from '../values/limits.ts';
+import type { Operation } from '../values/operation.ts';
 import { BACKTEST_RESULT_OPERATIONS } from './backtest-results.ts';
 import { documentationOperations } from './documentation.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';

@@ -1,8 +1,8 @@
-import { BacktestParams } from '../backtest-api.ts';
-import { BacktestCurve, BacktestCurveQuery } from '../backtest-curve.ts';
-import { BacktestExportQuery, ExportLink } from '../backtest-export.ts';
-import { BacktestTrades, BacktestTradesQuery } from '../backtest-trades.ts';
-import type { Operation } from '../operation.ts';
+import { BacktestParams } from '../backtests/backtest-api.ts';
+import { BacktestCurve, BacktestCurveQuery } from '../backtests/backtest-curve.ts';
+import { BacktestExportQuery, ExportLink } from '../backtests/backtest-export.ts';
+import { BacktestTrades, BacktestTradesQuery } from '../backtests/backtest-trades.ts';
+import type { Operation } from '../values/operation.ts';
 
 const OF_RESULTS = {
   service: 'backend',

@@ -4,9 +4,9 @@ import {
   CompareParams,
   CompareQuery,
   VersionComparison,
-} from '../catalog-api.ts';
-import { COMPARISON_MINIMUMS } from '../limits.ts';
-import type { Operation } from '../operation.ts';
+} from '../registry/catalog-api.ts';
+import { COMPARISON_MINIMUMS } from '../values/limits.ts';
+import type { Operation } from '../values/operation.ts';
 
 const CATALOG = 'Catalog';
 

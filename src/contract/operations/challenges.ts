@@ -19,10 +19,10 @@ import {
   ResumeRequest,
   Route,
   RouteQuery,
-} from '../challenge-api.ts';
-import { TradesRequest, TradesResponse } from '../challenge-trade.ts';
-import type { Operation } from '../operation.ts';
-import { ModelParams } from '../registry-api.ts';
+} from '../registry/challenge-api.ts';
+import { TradesRequest, TradesResponse } from '../registry/challenge-trade.ts';
+import { ModelParams } from '../registry/registry-api.ts';
+import type { Operation } from '../values/operation.ts';
 
 const CHALLENGES = 'Challenges';
 const OF_MODEL = { service: 'strategy', tag: CHALLENGES, params: ModelParams } as const;

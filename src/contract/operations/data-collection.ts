@@ -1,6 +1,5 @@
-import { Health } from '../common.ts';
-import { Coverage, CoverageQuery } from '../coverage.ts';
-import { COLLECTION_LIMITS } from '../limits.ts';
+import { Coverage, CoverageQuery } from '../backtests/coverage.ts';
+import { Health } from '../config/common.ts';
 import {
   CandleColumns,
   CandlesQuery,
@@ -17,8 +16,9 @@ import {
   Ohlcv,
   OhlcvQuery,
   Symbols,
-} from '../market-data.ts';
-import type { Operation } from '../operation.ts';
+} from '../market-data/market-data.ts';
+import { COLLECTION_LIMITS } from '../values/limits.ts';
+import type { Operation } from '../values/operation.ts';
 import { documentationOperations } from './documentation.ts';
 
 const MARKET_DATA = 'Market data';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ServiceName } from '../operation.ts';
+import type { ServiceName } from '../values/operation.ts';
 
 const AssetParams = z.object({
   asset: z

@@ -1,3 +1,4 @@
+import { KeepRequest } from '../config/retention-schemas.ts';
 import {
   HYPEROPT_EVENTS,
   HyperoptEventsQuery,
@@ -11,10 +12,9 @@ import {
   HyperoptTrialEvent,
   HyperoptTrialList,
   HyperoptTrialsQuery,
-} from '../hyperopt-api.ts';
-import { HyperoptRequest } from '../hyperopt-request.ts';
-import type { Operation } from '../operation.ts';
-import { KeepRequest } from '../retention-schemas.ts';
+} from '../hyperopt/hyperopt-api.ts';
+import { HyperoptRequest } from '../hyperopt/hyperopt-request.ts';
+import type { Operation } from '../values/operation.ts';
 import { sharingOperations } from './sharing.ts';
 
 const HYPEROPT = 'Hyperopt';

@@ -32,8 +32,8 @@ import {
   MlflowVersionPage,
   MlflowVersionQuery,
   MlflowVersionRequest,
-} from '../mlflow-api.ts';
-import type { Operation } from '../operation.ts';
+} from '../registry/mlflow-api.ts';
+import type { Operation } from '../values/operation.ts';
 
 const READ = { service: 'backend', tag: 'MLflow', access: 'viewer' } as const;
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { ErrorBody, RequestValidationError } from './common.ts';
-import { ERRORS, type ErrorCode } from './errors.ts';
-import { MlflowError } from './mlflow-api.ts';
-import { MLFLOW_PREFIX } from './mlflow-paths.ts';
+import { ErrorBody, RequestValidationError } from '../config/common.ts';
+import { MlflowError } from '../registry/mlflow-api.ts';
+import { ERRORS, type ErrorCode } from '../values/errors.ts';
+import { MLFLOW_PREFIX } from '../values/mlflow-paths.ts';
 import {
   CORRELATION_HEADER,
   CORRELATION_ID,
@@ -10,8 +10,7 @@ import {
   SERVICES,
   SESSION_HEADER,
   SESSION_NAME,
-} from './names.ts';
-import { forGenerators, nullFields, type Override, withoutSafeRange } from './openapi-schemas.ts';
+} from '../values/names.ts';
 import {
   documentedErrors,
   isBodyOptional,
@@ -21,7 +20,8 @@ import {
   type ServiceName,
   takesIdempotencyKey,
   WITHOUT_BODY,
-} from './operation.ts';
+} from '../values/operation.ts';
+import { forGenerators, nullFields, type Override, withoutSafeRange } from './openapi-schemas.ts';
 import { operationsOf } from './operations.ts';
 
 type Json = Record<string, unknown>;

@@ -1,15 +1,15 @@
-import type { Operation, ServiceName } from './operation.ts';
-import { ACCESS_OPERATIONS } from './operations/access.ts';
-import { AUDIT_OPERATIONS } from './operations/audit.ts';
-import { BACKEND_OPERATIONS } from './operations/backend.ts';
-import { CATALOG_OPERATIONS } from './operations/catalog.ts';
-import { CHALLENGE_OPERATIONS } from './operations/challenges.ts';
-import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
-import { HYPEROPT_OPERATIONS } from './operations/hyperopt.ts';
-import { MLFLOW_OPERATIONS } from './operations/mlflow.ts';
-import { SIGNALS_OPERATIONS } from './operations/signals.ts';
-import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
-import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
+import type { Operation, ServiceName } from '../values/operation.ts';
+import { ACCESS_OPERATIONS } from './access.ts';
+import { AUDIT_OPERATIONS } from './audit.ts';
+import { BACKEND_OPERATIONS } from './backend.ts';
+import { CATALOG_OPERATIONS } from './catalog.ts';
+import { CHALLENGE_OPERATIONS } from './challenges.ts';
+import { DATA_COLLECTION_OPERATIONS } from './data-collection.ts';
+import { HYPEROPT_OPERATIONS } from './hyperopt.ts';
+import { MLFLOW_OPERATIONS } from './mlflow.ts';
+import { SIGNALS_OPERATIONS } from './signals.ts';
+import { STRATEGY_OPERATIONS } from './strategy.ts';
+import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** The one table. A service's rows live in their own file of `operations/`. */
 export const OPERATIONS = [

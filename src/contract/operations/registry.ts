@@ -1,4 +1,3 @@
-import type { Operation } from '../operation.ts';
 import {
   HistoryQuery,
   LabelRequest,
@@ -17,7 +16,8 @@ import {
   StageResponse,
   StrategyNameParams,
   VersionsQuery,
-} from '../registry-api.ts';
+} from '../registry/registry-api.ts';
+import type { Operation } from '../values/operation.ts';
 import { sharingOperations } from './sharing.ts';
 
 const REGISTRY = 'Registry';

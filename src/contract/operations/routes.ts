@@ -1,4 +1,4 @@
-import type { Operation, ServiceName } from './operation.ts';
+import type { Operation, ServiceName } from '../values/operation.ts';
 import { operationsOf } from './operations.ts';
 
 /** Fields of a row that describe requests and responses. Most are schemas. */

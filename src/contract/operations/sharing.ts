@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import type { ServiceName } from '../operation.ts';
-import { OWNED_RESOURCES, type ResourceKind } from '../sharing.ts';
-import { Sharing, SharingRequest } from '../sharing-schemas.ts';
+import { Sharing, SharingRequest } from '../config/sharing-schemas.ts';
+import type { ServiceName } from '../values/operation.ts';
+import { OWNED_RESOURCES, type ResourceKind } from '../values/sharing.ts';
 
 /**
  * The rows by which resources of a kind are shared, for its service's operations. `name` makes their ids: `getBacktestSharing`,

@@ -1,4 +1,3 @@
-import type { Operation } from '../operation.ts';
 import {
   Signals,
   SignalsList,
@@ -6,7 +5,8 @@ import {
   SignalsParams,
   SignalsRequest,
   SignalsUpload,
-} from '../signals-api.ts';
+} from '../market-data/signals-api.ts';
+import type { Operation } from '../values/operation.ts';
 import { sharingOperations } from './sharing.ts';
 
 const TAG = 'Signals';

@@ -1,6 +1,6 @@
-import { Health } from '../common.ts';
-import type { Operation } from '../operation.ts';
-import { RegisterRequest, RegisterResponse, StrategyNameParams } from '../registry-api.ts';
+import { Health } from '../config/common.ts';
+import { RegisterRequest, RegisterResponse, StrategyNameParams } from '../registry/registry-api.ts';
+import type { Operation } from '../values/operation.ts';
 import { documentationOperations } from './documentation.ts';
 
 /** Rows of the strategy service. */

@@ -1,4 +1,3 @@
-import type { Operation } from '../operation.ts';
 import {
   DeliveriesQuery,
   DeliveryParams,
@@ -12,7 +11,8 @@ import {
   WebhookReplay,
   WebhookRequest,
   WebhookWithSecret,
-} from '../webhook-api.ts';
+} from '../platform/webhook-api.ts';
+import type { Operation } from '../values/operation.ts';
 
 const WEBHOOKS = 'Webhooks';
 const WEBHOOK = '/api/v1/webhooks/{webhook_id}';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from './common.ts';
-import { AUDIT_DEFAULTS, AUDIT_LIMITS } from './limits.ts';
-import { PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { paginated, Timestamp } from '../config/common.ts';
+import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '../values/limits.ts';
 
 /** Resource of a call: the collection in the path, and its ID. */
 export const AuditResource = z

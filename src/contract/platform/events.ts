@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { BacktestResult, CollectionOutcome } from './backtest.ts';
-import { Timestamp } from './common.ts';
-import { EVENT_SOURCE, EVENT_TYPES, type EventType } from './event-types.ts';
-import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from './stored-challenge.ts';
-import { STAGES } from './stored-registry.ts';
+import { BacktestResult, CollectionOutcome } from '../backtests/backtest.ts';
+import { Timestamp } from '../config/common.ts';
+import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from '../registry/stored-challenge.ts';
+import { STAGES } from '../registry/stored-registry.ts';
+import { EVENT_SOURCE, EVENT_TYPES, type EventType } from '../values/event-types.ts';
 
 /** The catalogue of events: one schema for each type. Events name resources and no users. */
 

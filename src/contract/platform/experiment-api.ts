@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { BacktestResult } from './backtest.ts';
-import { paginated, Timestamp } from './common.ts';
-import { grouped } from './grouped.ts';
-import { JobCounted } from './job-list-api.ts';
-import { JOB_LIST_LIMITS } from './limits.ts';
-import { PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { BacktestResult } from '../backtests/backtest.ts';
+import { JobCounted } from '../backtests/job-list-api.ts';
+import { paginated, Timestamp } from '../config/common.ts';
+import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { grouped } from '../values/format-count.ts';
+import { JOB_LIST_LIMITS } from '../values/limits.ts';
 
 /** Requests and responses of the list of experiments. */
 

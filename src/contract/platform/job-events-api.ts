@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { EVENT_SELECTION } from './event-types.ts';
-import { WATCH_LIMITS } from './limits.ts';
-import { LAST_EVENT_ID } from './names.ts';
+import { EVENT_SELECTION } from '../values/event-types.ts';
+import { WATCH_LIMITS } from '../values/limits.ts';
+import { LAST_EVENT_ID } from '../values/names.ts';
 import { jobState } from './overview-api.ts';
 
 /** Server-sent events of the jobs of all kinds. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { JOB_STATUSES } from './backtest.ts';
-import { CatalogStrategy } from './catalog-api.ts';
-import { Challenge } from './challenge-api.ts';
-import { Timestamp } from './common.ts';
-import { JobCounted } from './job-list-api.ts';
-import { OVERVIEW_LIMITS } from './limits.ts';
-import { Freshness } from './market-data.ts';
+import { JOB_STATUSES } from '../backtests/backtest.ts';
+import { JobCounted } from '../backtests/job-list-api.ts';
+import { Timestamp } from '../config/common.ts';
+import { Freshness } from '../market-data/market-data.ts';
+import { CatalogStrategy } from '../registry/catalog-api.ts';
+import { Challenge } from '../registry/challenge-api.ts';
+import { OVERVIEW_LIMITS } from '../values/limits.ts';
 
 /** Response of the overview, and what it shares with the event stream of jobs. */
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
-import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from './webhook-limits.ts';
+import { Timestamp } from '../config/common.ts';
+import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from '../values/webhook-limits.ts';
 
 /** Webhooks and their deliveries, as they are stored. */
 

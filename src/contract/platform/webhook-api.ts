@@ -1,9 +1,14 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from './common.ts';
-import { EVENT_SELECTION } from './event-types.ts';
-import { PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { paginated, Timestamp } from '../config/common.ts';
+import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { EVENT_SELECTION } from '../values/event-types.ts';
+import {
+  DELIVERY_LOG_DAYS,
+  DELIVERY_STATUSES,
+  ROTATION_HOURS,
+  WEBHOOK_LIMITS,
+} from '../values/webhook-limits.ts';
 import { DeliveryAttempt, StoredDelivery, StoredWebhook } from './stored-webhook.ts';
-import { DELIVERY_LOG_DAYS, DELIVERY_STATUSES, ROTATION_HOURS, WEBHOOK_LIMITS } from './webhook-limits.ts';
 
 /** Requests and responses of webhooks. */
 

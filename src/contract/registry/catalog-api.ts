@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { paginated } from './common.ts';
-import { integerParameter, numberParameter, pageLimit, stringParameter } from './parameters.ts';
+import { paginated } from '../config/common.ts';
+import { integerParameter, numberParameter, pageLimit, stringParameter } from '../config/parameters.ts';
 import { CatalogRow } from './stored-registry.ts';
 
 /** Requests and responses of the catalog and of the comparison of two versions. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from './common.ts';
+import { paginated, Timestamp } from '../config/common.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
 import {
   bounds,
   CHALLENGE_DEFAULTS,
@@ -7,8 +8,7 @@ import {
   EVALUATION_PAGE_LIMITS,
   MAX_ASSIGNMENT_KEY_LENGTH,
   MAX_NOTE_LENGTH,
-} from './limits.ts';
-import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+} from '../values/limits.ts';
 import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { given } from '../config/null-fields.ts';
 import {
   BACKTEST_DEFAULTS,
   bounds,
@@ -7,10 +8,9 @@ import {
   MAX_SYMBOL_LENGTH,
   TRADE_MODES,
   TRADE_SIDES,
-} from './limits.ts';
-import { given } from './null-fields.ts';
+} from '../values/limits.ts';
+import { TRADING_MODES } from '../values/trading-modes.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, TRADE_STATUSES, VARIANTS } from './stored-challenge.ts';
-import { TRADING_MODES } from './trading-modes.ts';
 
 const optionalNumber = z.number().optional();
 const optionalText = (description: string, maxLength: number) =>

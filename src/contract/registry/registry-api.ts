@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { BacktestResult, ResolvedBacktestConfig } from './backtest.ts';
-import { paginated, Timestamp } from './common.ts';
-import { ALIAS_LIMITS, MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from './limits.ts';
-import { LOOK_AHEAD_STATES } from './look-ahead.ts';
-import { given } from './null-fields.ts';
-import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
-import { WaiveRequest } from './release-policy.ts';
+import { BacktestResult, ResolvedBacktestConfig } from '../backtests/backtest.ts';
+import { paginated, Timestamp } from '../config/common.ts';
+import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
+import { given } from '../config/null-fields.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { WaiveRequest } from '../config/release-policy.ts';
+import { ALIAS_LIMITS, MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from '../values/limits.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
 /** Requests and responses of the registry: stage transitions and reads. */

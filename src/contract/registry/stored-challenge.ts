@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
+import { Timestamp } from '../config/common.ts';
 
 /** Stored shapes of champion/challenger tests, in the registry table. */
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backtest.ts';
-import { Timestamp } from './common.ts';
-import { LOOK_AHEAD_STATES } from './look-ahead.ts';
-import { ValidationCheck } from './release-policy.ts';
-import { Grant } from './sharing-schemas.ts';
-import { TrialRecord } from './trial-ledger.ts';
+import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from '../backtests/backtest.ts';
+import { TrialRecord } from '../backtests/trial-ledger.ts';
+import { Timestamp } from '../config/common.ts';
+import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
+import { ValidationCheck } from '../config/release-policy.ts';
+import { Grant } from '../config/sharing-schemas.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 

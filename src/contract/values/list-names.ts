@@ -1,4 +1,4 @@
-import { grouped } from './grouped.ts';
+import { grouped } from './format-count.ts';
 
 /** Names that a message lists. */
 const MAX_LISTED = 10;

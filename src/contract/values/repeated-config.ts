@@ -1,5 +1,5 @@
+import type { ResolvedBacktestConfig } from '../backtests/backtest.ts';
 import { ACCOUNT_DEFAULTS } from './account-limits.ts';
-import type { ResolvedBacktestConfig } from './backtest.ts';
 import { BACKTEST_DEFAULTS } from './limits.ts';
 
 /**

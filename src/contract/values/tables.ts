@@ -2,7 +2,7 @@
 
 /**
  * Version of everything a local data folder stores: keys, attributes, object keys and file formats. Raise it with each
- * stored rename, and add the upgrade of each item to src/adapters/aws/upgrade-items.ts.
+ * stored rename, and add the upgrade of each item to src/adapters/dynamo/upgrade-items.ts.
  */
 export const LAYOUT_VERSION = 3;
 

@@ -1,4 +1,4 @@
-import type { ReportRobustness } from './report-robustness.ts';
+import type { ReportRobustness } from '../backtests/report-robustness.ts';
 
 type Reasons = Pick<
   ReportRobustness,

@@ -1,7 +1,7 @@
-import { CodedError } from '#contract/errors.ts';
-import { type AccessLevel, EVERYONE, OWNED_RESOURCES, type ResourceKind } from '#contract/sharing.ts';
-import type { Grant } from '#contract/sharing-schemas.ts';
-import { expired } from './unknown-resources.ts';
+import type { Grant } from '#contract/config/sharing-schemas.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { type AccessLevel, EVERYONE, OWNED_RESOURCES, type ResourceKind } from '#contract/values/sharing.ts';
+import { expired } from '../shared/unknown-resources.ts';
 
 /** The caller's attributes that decide access to a resource. */
 export interface Caller {

@@ -1,9 +1,9 @@
-import { CodedError } from '#contract/errors.ts';
-import { MAX_GRANTS, OWNED_RESOURCES, PRINCIPAL, SHARE_LEVELS } from '#contract/sharing.ts';
-import type { Grant, Sharing } from '#contract/sharing-schemas.ts';
+import type { Grant, Sharing } from '#contract/config/sharing-schemas.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { MAX_GRANTS, OWNED_RESOURCES, PRINCIPAL, SHARE_LEVELS } from '#contract/values/sharing.ts';
+import { retryConflicts } from '../shared/retry-conflicts.ts';
+import { checkOneOf } from '../shared/validate.ts';
 import { type AccessRequest, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
-import { retryConflicts } from './retry-conflicts.ts';
-import { checkOneOf } from './validate.ts';
 
 /** The resource to share, and the field that names it in the request. */
 export type SharedResource = Omit<AccessRequest, 'level'>;

@@ -1,4 +1,4 @@
-import type { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
+import type { StoredAuditCall, StoredAuditOutcome } from '#contract/platform/audit.ts';
 
 /** An interval of one day's calls; bounds are ISO times, or keys of calls. */
 export interface AuditInterval {

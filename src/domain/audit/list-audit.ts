@@ -1,9 +1,9 @@
-import type { AuditEntry, StoredAuditCall } from '#contract/audit.ts';
-import { CodedError } from '#contract/errors.ts';
-import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/limits.ts';
-import type { Cursors } from '../list-catalog.ts';
+import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/values/limits.ts';
+import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Clock, Page } from '../ports.ts';
-import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/validate.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,11 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { Executions, TaskControl } from './execution-ports.ts';
-import type { Clock, JobStore, Log } from './ports.ts';
-import { executionName } from './queue/execution-name.ts';
-import type { JobQueue } from './queue/queue-ports.ts';
-import { unknownBacktest } from './unknown-resources.ts';
-import { isoTime } from './validate.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Executions, TaskControl } from '../jobs/execution-ports.ts';
+import type { Clock, JobStore, Log } from '../ports.ts';
+import { executionName } from '../queue/execution-name.ts';
+import type { JobQueue } from '../queue/queue-ports.ts';
+import { unknownBacktest } from '../shared/unknown-resources.ts';
+import { isoTime } from '../shared/validate.ts';
 
 export interface CancelBacktestDeps {
   readonly jobs: JobStore;

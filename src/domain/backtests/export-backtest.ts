@@ -1,10 +1,10 @@
-import type { JobIn } from '#contract/backtest.ts';
-import type { ExportFormat, ExportLink } from '#contract/backtest-export.ts';
-import { MAX_RESPONSE_BYTES } from '#contract/limits.ts';
-import { lookAheadOf } from '#contract/look-ahead.ts';
-import type { BacktestReport, Order, Trade } from '#contract/report.ts';
+import type { JobIn } from '#contract/backtests/backtest.ts';
+import type { ExportFormat, ExportLink } from '#contract/backtests/backtest-export.ts';
+import type { BacktestReport, Order, Trade } from '#contract/backtests/report.ts';
+import { lookAheadOf } from '#contract/config/look-ahead.ts';
+import { MAX_RESPONSE_BYTES } from '#contract/values/limits.ts';
+import type { ResultStore, TradePage } from '../ports.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
-import type { ResultStore, TradePage } from './ports.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';
 import {
   allPages,

@@ -1,13 +1,13 @@
-import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
-import type { BacktestListQuery, BacktestReportQuery, EquityData } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { BacktestReport, TradesPage } from '#contract/report.ts';
-import type { Caller } from './access.ts';
-import type { ReadProgress } from './image-runs/image-run-ports.ts';
-import type { JobPage, JobRow } from './job-list-ports.ts';
-import { listJobs } from './list-jobs.ts';
-import type { JobStore, Log, ResultStore } from './ports.ts';
-import { expired, unknownBacktest } from './unknown-resources.ts';
+import type { JobIn, StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import type { BacktestListQuery, BacktestReportQuery, EquityData } from '#contract/backtests/backtest-api.ts';
+import type { BacktestReport, TradesPage } from '#contract/backtests/report.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Caller } from '../access/access.ts';
+import type { ReadProgress } from '../image-runs/image-run-ports.ts';
+import type { JobPage, JobRow } from '../jobs/job-list-ports.ts';
+import { listJobs } from '../jobs/list-jobs.ts';
+import type { JobStore, Log, ResultStore } from '../ports.ts';
+import { expired, unknownBacktest } from '../shared/unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */
 export async function getBacktest(

@@ -1,13 +1,17 @@
-import type { JobIn, ResultsLocation } from '#contract/backtest.ts';
-import type { BacktestTrades, BacktestTradesQuery, TradeSortField } from '#contract/backtest-trades.ts';
-import { CodedError } from '#contract/errors.ts';
-import { MAX_RESPONSE_BYTES, NO_TAG, TRADES_LIMITS, TRADES_PER_PAGE } from '#contract/limits.ts';
-import type { Trade } from '#contract/report.ts';
+import type { JobIn, ResultsLocation } from '#contract/backtests/backtest.ts';
+import type {
+  BacktestTrades,
+  BacktestTradesQuery,
+  TradeSortField,
+} from '#contract/backtests/backtest-trades.ts';
+import type { Trade } from '#contract/backtests/report.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { MAX_RESPONSE_BYTES, NO_TAG, TRADES_LIMITS, TRADES_PER_PAGE } from '#contract/values/limits.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import { type TextColumn, type TradeNumber, type TradeTable, textAt } from '#engine/simulator/trade-table.ts';
-import { parseRange, type TimeRange } from './data/time-range.ts';
+import { parseRange, type TimeRange } from '../data/time-range.ts';
+import type { JobStore, ResultStore } from '../ports.ts';
 import { checkPage, getCompletedBacktest } from './get-backtest.ts';
-import type { JobStore, ResultStore } from './ports.ts';
 import { allPages, readTradePages, tradeColumns } from './stored-trades.ts';
 
 /**

@@ -1,20 +1,20 @@
-import type { JobIn } from '#contract/backtest.ts';
-import type { TradeColumns } from '#contract/backtest-trades.ts';
-import { CodedError } from '#contract/errors.ts';
-import { CURVE_LIMITS } from '#contract/limits.ts';
-import { lookAheadOf } from '#contract/look-ahead.ts';
-import type { BacktestReport } from '#contract/report.ts';
+import type { JobIn } from '#contract/backtests/backtest.ts';
+import type { TradeColumns } from '#contract/backtests/backtest-trades.ts';
+import type { BacktestReport } from '#contract/backtests/report.ts';
 import {
   FILE_CANDLES_MARK,
   FILE_DATA_MARK,
   FILE_TRADE_COLUMNS,
   type FileCandles,
   type ReportFileData,
-} from '#contract/report-file.ts';
+} from '#contract/backtests/report-file.ts';
+import { lookAheadOf } from '#contract/config/look-ahead.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { CURVE_LIMITS } from '#contract/values/limits.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { readCandles } from '../data/market-data.ts';
+import type { DataProxy, JobStore, ResultStore } from '../ports.ts';
 import { getBacktestCurve } from './get-backtest-curve.ts';
-import { readCandles } from './market-data.ts';
-import type { DataProxy, JobStore, ResultStore } from './ports.ts';
 import { allPages, readTradePages, tradeColumns, tradesOf } from './stored-trades.ts';
 
 export interface ReportFileDeps {

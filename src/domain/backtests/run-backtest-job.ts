@@ -1,17 +1,18 @@
-import type { JobRun, JobTiming } from '#contract/backtest.ts';
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import type { JobRun, JobTiming } from '#contract/backtests/backtest.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyFacts, historyStart, startupCandles } from '#engine/run/history.ts';
-import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
+import { BacktestError, type BacktestErrorKind, cutError } from '#engine/strategy-errors.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
-import { CorruptFileError } from './data/corrupt-file.ts';
-import { missingCandles, notCollected } from './data/missing-candles.ts';
-import { equitySparkline } from './equity-sparkline.ts';
-import { loadBenchmark } from './load-benchmark.ts';
-import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
-import { loadUniverse, splitUniverse } from './load-universe.ts';
+import { CorruptFileError } from '../data/corrupt-file.ts';
+import { missingCandles, notCollected } from '../data/missing-candles.ts';
+import { loadBenchmark } from '../inputs/load-benchmark.ts';
+import { type LoadCandlesDeps, loadCandles } from '../inputs/load-candles.ts';
+import { loadUniverse, splitUniverse } from '../inputs/load-universe.ts';
+import { lookAheadWarnings, sampleBacktest } from '../inputs/search-look-ahead.ts';
+import { hasOtherSource, sourceWarnings } from '../inputs/source-change.ts';
 import type {
   ClaimedJob,
   Clock,
@@ -21,15 +22,14 @@ import type {
   ResultStore,
   StrategyWithDigest,
   TaskJobs,
-} from './ports.ts';
-import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
-import { lookAheadWarnings, sampleBacktest } from './search-look-ahead.ts';
-import { withSignals } from './signals/place-signals.ts';
-import type { ReadSignals } from './signals/signal-table.ts';
-import { hasOtherSource, sourceWarnings } from './source-change.ts';
-import { countBacktest } from './trials/count-trials.ts';
-import type { OwnerTrials } from './trials/owner-trials.ts';
-import { isoTime } from './validate.ts';
+} from '../ports.ts';
+import { describeCode, runStagingChecks } from '../registry/run-staging-checks.ts';
+import { isoTime } from '../shared/validate.ts';
+import { withSignals } from '../signals/place-signals.ts';
+import type { ReadSignals } from '../signals/signal-table.ts';
+import { countBacktest } from '../trials/count-trials.ts';
+import type { OwnerTrials } from '../trials/owner-trials.ts';
+import { equitySparkline } from './equity-sparkline.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly jobs: TaskJobs;

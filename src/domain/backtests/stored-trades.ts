@@ -1,8 +1,8 @@
-import type { ResultsLocation } from '#contract/backtest.ts';
-import type { TradeColumns } from '#contract/backtest-trades.ts';
-import type { Trade } from '#contract/report.ts';
+import type { ResultsLocation } from '#contract/backtests/backtest.ts';
+import type { TradeColumns } from '#contract/backtests/backtest-trades.ts';
+import type { Trade } from '#contract/backtests/report.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import type { ResultStore, TradePage } from './ports.ts';
+import type { ResultStore, TradePage } from '../ports.ts';
 
 /** Stored pages that are read at the same time: 170 KB each, a few ms away. */
 const CONCURRENT_READS = 8;

@@ -5,37 +5,37 @@ import {
   type JobIn,
   type ResolvedBacktestConfig,
   type StoredBacktestJob,
-} from '#contract/backtest.ts';
-import { BacktestRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contract/limits.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
-import { jobListOf } from '#contract/tables.ts';
-import { type Caller, checkAccess } from './access.ts';
-import { checkSession } from './check-session.ts';
-import { type ChooseLaneDeps, chooseLane } from './choose-lane.ts';
-import { type CollectionPlan, informativeInput } from './data/plan-reads.ts';
-import type { Executions } from './execution-ports.ts';
-import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
-import type { HyperoptStore } from './hyperopt/hyperopt-ports.ts';
-import { idSuffix, keyUsedAgain } from './id-suffix.ts';
-import type { Digest, Ids, JobStore, Log } from './ports.ts';
-import { enqueue } from './queue/enqueue.ts';
-import { laneOfBacktest, type MaxRunning } from './queue/lanes.ts';
-import type { JobQueue } from './queue/queue-ports.ts';
+} from '#contract/backtests/backtest.ts';
+import { BacktestRequest } from '#contract/backtests/backtest-api.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contract/values/limits.ts';
+import { jobListOf } from '#contract/values/tables.ts';
+import { type Caller, checkAccess } from '../access/access.ts';
+import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
+import { type CollectionPlan, informativeInput } from '../data/plan-reads.ts';
+import { bestOfHyperopt } from '../hyperopt/best-of-hyperopt.ts';
+import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
+import { checkSession } from '../jobs/check-session.ts';
+import type { Executions } from '../jobs/execution-ports.ts';
+import type { Digest, Ids, JobStore, Log } from '../ports.ts';
+import { type ChooseLaneDeps, chooseLane } from '../queue/choose-lane.ts';
+import { enqueue } from '../queue/enqueue.ts';
+import { laneOfBacktest, type MaxRunning } from '../queue/lanes.ts';
+import type { JobQueue } from '../queue/queue-ports.ts';
 import {
   checkImageRuns,
   type ImagePolicy,
   imageOf,
   registeredOf,
   withRegisteredConfig,
-} from './registry/container-image.ts';
-import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
-import { type UseSignalsDeps, useSignals } from './signals/use-signals.ts';
-import { readVersion } from './transitions/find-version.ts';
-import type { RegistryStore } from './transitions/registry-store.ts';
-import { checkSpelling, unknownKeyWarnings } from './unknown-keys.ts';
-import { checkNumber, isoTime } from './validate.ts';
+} from '../registry/container-image.ts';
+import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { checkSpelling, unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber, isoTime } from '../shared/validate.ts';
+import { type UseSignalsDeps, useSignals } from '../signals/use-signals.ts';
+import { readVersion } from '../transitions/find-version.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
 
 export interface SubmitBacktestInput {
   readonly body: BacktestRequest;

@@ -1,9 +1,9 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { ANNOTATION_LIMITS } from '#contract/limits.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { ANNOTATION_LIMITS } from '#contract/values/limits.ts';
+import type { JobStore } from '../ports.ts';
+import { expired, unknownBacktest } from '../shared/unknown-resources.ts';
+import { checkMaxLength, checkTags } from '../shared/validate.ts';
 import { getBacktest } from './get-backtest.ts';
-import type { JobStore } from './ports.ts';
-import { expired, unknownBacktest } from './unknown-resources.ts';
-import { checkMaxLength, checkTags } from './validate.ts';
 
 export interface UpdateBacktestInput {
   readonly notes?: string | undefined;

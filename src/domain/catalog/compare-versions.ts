@@ -1,13 +1,13 @@
-import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { VersionComparison } from '#contract/catalog-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { BACKTEST_DEFAULTS, COMPARISON_MINIMUMS } from '#contract/limits.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { VersionComparison } from '#contract/registry/catalog-api.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_DEFAULTS, COMPARISON_MINIMUMS } from '#contract/values/limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';
-import { findVersion } from './transitions/find-version.ts';
-import type { RegistryStore } from './transitions/registry-store.ts';
+import { findVersion } from '../transitions/find-version.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
 
 export interface CompareVersionsInput {
   readonly model: string;

@@ -1,20 +1,20 @@
-import type { CatalogStrategy } from '#contract/catalog-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import type { CatalogRow } from '#contract/stored-registry.ts';
-import { type Caller, principalsOf } from './access.ts';
-import { applyDeadlines } from './challenges/apply-deadlines.ts';
-import { begin } from './challenges/challenge-state.ts';
-import type { ChallengeStore } from './challenges/challenge-store.ts';
-import type { Clock } from './ports.ts';
+import type { CatalogStrategy } from '#contract/registry/catalog-api.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import type { CatalogRow } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { type Caller, principalsOf } from '../access/access.ts';
+import { applyDeadlines } from '../challenges/apply-deadlines.ts';
+import { begin } from '../challenges/challenge-state.ts';
+import type { ChallengeStore } from '../challenges/challenge-store.ts';
+import type { Clock } from '../ports.ts';
+import { checkTimeframe } from '../shared/validate.ts';
 import type {
   CatalogEntry,
   CatalogFilter,
   CatalogPosition,
   CatalogSort,
   RegistryStore,
-} from './transitions/registry-store.ts';
-import { checkTimeframe } from './validate.ts';
+} from '../transitions/registry-store.ts';
 
 export interface ListCatalogInput {
   /** Admins see all versions; others see versions of models they own or that are shared with them. */

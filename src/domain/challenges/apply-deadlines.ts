@@ -1,6 +1,6 @@
-import type { Challenge } from '#contract/challenge-api.ts';
-import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
-import { isoTime } from '../validate.ts';
+import type { Challenge } from '#contract/registry/challenge-api.ts';
+import type { Hold, StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { isoTime } from '../shared/validate.ts';
 import {
   currentStage,
   isAwaitingPromotion,

@@ -1,11 +1,4 @@
-import type { TRADE_FIELDS, TradeInput } from '#contract/challenge-trade.ts';
-import { CodedError } from '#contract/errors.ts';
-import {
-  TRADE_LIMITS as LIMITS,
-  MAX_ASSIGNMENT_KEY_LENGTH,
-  TRADE_MODES,
-  TRADE_SIDES,
-} from '#contract/limits.ts';
+import type { TRADE_FIELDS, TradeInput } from '#contract/registry/challenge-trade.ts';
 import {
   type StoredAssignment,
   type StoredChallenge,
@@ -14,8 +7,15 @@ import {
   type TradeDetails,
   VARIANTS,
   type Variant,
-} from '#contract/stored-challenge.ts';
-import { TRADING_MODES } from '#contract/trading-modes.ts';
+} from '#contract/registry/stored-challenge.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import {
+  TRADE_LIMITS as LIMITS,
+  MAX_ASSIGNMENT_KEY_LENGTH,
+  TRADE_MODES,
+  TRADE_SIDES,
+} from '#contract/values/limits.ts';
+import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import { canonicalJson, type Digest } from '#engine/digest.ts';
 import {
   ACCEPTED_TIMES,
@@ -25,7 +25,7 @@ import {
   checkSymbol,
   isoTime,
   parseTime,
-} from '../validate.ts';
+} from '../shared/validate.ts';
 import {
   assign,
   changed,

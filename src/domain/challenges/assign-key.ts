@@ -1,8 +1,8 @@
-import type { Assignment, Route } from '#contract/challenge-api.ts';
-import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/limits.ts';
-import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
+import type { Assignment, Route } from '#contract/registry/challenge-api.ts';
+import type { StoredAssignment, StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/values/limits.ts';
+import { unknownModel } from '../shared/unknown-resources.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { unknownModel } from '../unknown-resources.ts';
 import { applyCanaryRules, applyDeadlines } from './apply-deadlines.ts';
 import { nonEmpty } from './apply-trade.ts';
 import {

@@ -1,4 +1,4 @@
-import type { StoredChallenge, StoredEvaluation, Variant } from '#contract/stored-challenge.ts';
+import type { StoredChallenge, StoredEvaluation, Variant } from '#contract/registry/stored-challenge.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
 import { plus, ZERO } from '#engine/stats/double-double.ts';

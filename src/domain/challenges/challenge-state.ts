@@ -1,5 +1,3 @@
-import { CodedError } from '#contract/errors.ts';
-import { PLATFORM } from '#contract/names.ts';
 import {
   CANARY_STAGES,
   type CanaryStage,
@@ -10,7 +8,9 @@ import {
   type StoredChallenge,
   type Variant,
   type VariantTotals,
-} from '#contract/stored-challenge.ts';
+} from '#contract/registry/stored-challenge.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import type { Digest } from '#engine/digest.ts';
 import { ZERO } from '#engine/stats/double-double.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';

@@ -5,7 +5,7 @@ import type {
   StoredEvaluation,
   StoredTrade,
   TradeResult,
-} from '#contract/stored-challenge.ts';
+} from '#contract/registry/stored-challenge.ts';
 import type { Page } from '../ports.ts';
 import type { IdempotencyKey, IdempotencyRecord, TransitionStore } from '../transitions/apply-transition.ts';
 import type { ChallengeChange, StageTransition } from '../transitions/registry-store.ts';

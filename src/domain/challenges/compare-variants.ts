@@ -1,5 +1,5 @@
-import type { ChallengeEvaluation } from '#contract/challenge-api.ts';
-import type { StoredChallenge, Variant, VariantTotals } from '#contract/stored-challenge.ts';
+import type { ChallengeEvaluation } from '#contract/registry/challenge-api.ts';
+import type { StoredChallenge, Variant, VariantTotals } from '#contract/registry/stored-challenge.ts';
 import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
 import { NO_CLUSTERS, sampleOfClusters } from '#engine/stats/clusters.ts';
 import { sampleRatioTest } from '#engine/stats/sample-ratio.ts';

@@ -1,7 +1,8 @@
-import type { Challenge } from '#contract/challenge-api.ts';
-import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { WaiveRequest } from '#contract/release-policy.ts';
-import { CANARY_STAGE_NAMES, type StoredChallenge } from '#contract/stored-challenge.ts';
+import type { WaiveRequest } from '#contract/config/release-policy.ts';
+import type { Challenge } from '#contract/registry/challenge-api.ts';
+import { CANARY_STAGE_NAMES, type StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -11,7 +12,6 @@ import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { planPromotion } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import { readWaiver } from '../transitions/release-policy.ts';
-import { checkMaxLength, checkOneOf } from '../validate.ts';
 import { changeOf } from './challenge-change.ts';
 import {
   conflict,

@@ -1,16 +1,22 @@
-import type { Challenge } from '#contract/challenge-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS, MIN_TRADES } from '#contract/limits.ts';
-import type { MinAssignments } from '#contract/release-policy.ts';
+import type { MinAssignments } from '#contract/config/release-policy.ts';
+import type { Challenge } from '#contract/registry/challenge-api.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
   type CanaryStage,
   ON_ROLLBACK,
   type StoredChallenge,
-} from '#contract/stored-challenge.ts';
-import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import { comparisonOf } from '../compare-versions.ts';
+} from '#contract/registry/stored-challenge.ts';
+import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import {
+  CHALLENGE_DEFAULTS as DEFAULTS,
+  CHALLENGE_LIMITS as LIMITS,
+  MIN_TRADES,
+} from '#contract/values/limits.ts';
+import { comparisonOf } from '../catalog/compare-versions.ts';
+import { unknownModel } from '../shared/unknown-resources.ts';
+import { checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -19,8 +25,6 @@ import {
 import { existing, numberOf, rejection } from '../transitions/find-version.ts';
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
-import { unknownModel } from '../unknown-resources.ts';
-import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
 import { begin, newStage, withEvent } from './challenge-state.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';

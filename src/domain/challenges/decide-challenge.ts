@@ -1,4 +1,4 @@
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { hash32 } from '#engine/random.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';

@@ -1,7 +1,7 @@
-import type { Challenge } from '#contract/challenge-api.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import { type Caller, mayAccess } from '../access.ts';
-import type { Cursors } from '../list-catalog.ts';
+import type { Challenge } from '#contract/registry/challenge-api.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { type Caller, mayAccess } from '../access/access.ts';
+import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Page } from '../ports.ts';
 import type { ModelSharing } from '../transitions/registry-store.ts';
 import type { ChallengePosition, ChallengeRow } from './challenge-store.ts';

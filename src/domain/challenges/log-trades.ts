@@ -4,15 +4,15 @@ import {
   TRADE_FIELDS,
   type TradeInput,
   type TradesLogged,
-} from '#contract/challenge-trade.ts';
-import { CodedError } from '#contract/errors.ts';
-import { TRADE_LIMITS } from '#contract/limits.ts';
+} from '#contract/registry/challenge-trade.ts';
 import type {
   StoredAssignment,
   StoredChallenge,
   StoredTrade,
   TradeResult,
-} from '#contract/stored-challenge.ts';
+} from '#contract/registry/stored-challenge.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { TRADE_LIMITS } from '#contract/values/limits.ts';
 import { applyCanaryRules } from './apply-deadlines.ts';
 import { type AppliedTrade, applyTrade, type PostedTrade, readTrade } from './apply-trade.ts';
 import { closedTrades, type Progress } from './challenge-state.ts';

@@ -1,13 +1,13 @@
-import type { Challenge } from '#contract/challenge-api.ts';
+import type { Challenge } from '#contract/registry/challenge-api.ts';
 import type {
   ChallengeEvent,
   StoredChallenge,
   StoredEvaluation,
   StoredTrade,
-} from '#contract/stored-challenge.ts';
+} from '#contract/registry/stored-challenge.ts';
 import type { Page } from '../ports.ts';
-import { unknownChallenge, unknownModel } from '../unknown-resources.ts';
-import { isoTime } from '../validate.ts';
+import { unknownChallenge, unknownModel } from '../shared/unknown-resources.ts';
+import { isoTime } from '../shared/validate.ts';
 import { applyDeadlines, nextStageRequirements } from './apply-deadlines.ts';
 import { changeOf, evaluationOf } from './challenge-change.ts';
 import {

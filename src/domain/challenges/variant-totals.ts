@@ -5,7 +5,7 @@ import type {
   TradeResult,
   Variant,
   VariantTotals,
-} from '#contract/stored-challenge.ts';
+} from '#contract/registry/stored-challenge.ts';
 import { type Cluster, NO_CLUSTERS, withCluster } from '#engine/stats/clusters.ts';
 import { type DoubleDouble, minus, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import type { StageValues } from '#engine/stats/permutation.ts';

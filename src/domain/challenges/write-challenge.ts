@@ -1,12 +1,12 @@
-import { CodedError, ERRORS } from '#contract/errors.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { CodedError, ERRORS } from '#contract/values/errors.ts';
 import type { Clock } from '../ports.ts';
+import { unknownChallenge } from '../shared/unknown-resources.ts';
+import { isoTime } from '../shared/validate.ts';
 import { applyTransition, type TransitionCall } from '../transitions/apply-transition.ts';
 import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange, NewProduction } from '../transitions/registry-store.ts';
-import { unknownChallenge } from '../unknown-resources.ts';
-import { isoTime } from '../validate.ts';
 import { applyDeadlines } from './apply-deadlines.ts';
 import { changeOf } from './challenge-change.ts';
 import {

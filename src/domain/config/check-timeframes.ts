@@ -1,8 +1,8 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import { divides, TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
-import { checkTimeframe } from './validate.ts';
+import { checkTimeframe } from '../shared/validate.ts';
 
 /**
  * Throws VAL003 for a timeframe that neither every strategy nor this one has, VAL005 for one that is longer than a timeframe

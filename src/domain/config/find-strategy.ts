@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import type { BrokenStrategyFile } from '#contract/strategy.ts';
+import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 
 /** Field of the request that names the strategy, and the codes of an unknown one and of one whose file is broken. */

@@ -1,9 +1,9 @@
-import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
-import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
+import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/config/strategy.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
 import { allOrderOptions } from '#engine/strategies/account-options.ts';
 import { exitRules } from '#engine/strategies/exit-rules.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 

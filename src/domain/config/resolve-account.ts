@@ -1,15 +1,15 @@
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import {
   ACCOUNT_DEFAULTS as DEFAULTS,
   ACCOUNT_LIMITS as LIMITS,
   MARGIN_MODES,
   ORDER_TYPES,
-} from '#contract/account-limits.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+} from '#contract/values/account-limits.ts';
 import { type GivenOptions, type OrderOptions, orderOptions } from '#engine/strategies/account-options.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
-import { unknownKeyWarnings } from './unknown-keys.ts';
-import { checkNumber, checkOneOf } from './validate.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber, checkOneOf } from '../shared/validate.ts';
 
 type WalletOptions = Pick<
   ResolvedBacktestConfig,

@@ -1,8 +1,10 @@
-import type { ResolvedBacktestConfig, RoiTable, TrailingStop } from '#contract/backtest.ts';
-import { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import type { CollectMode } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
-import { NO_MODEL } from '#contract/hyperopt.ts';
+import type { ResolvedBacktestConfig, RoiTable, TrailingStop } from '#contract/backtests/backtest.ts';
+import { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import type { CollectMode } from '#contract/config/common.ts';
+import type { Protection } from '#contract/config/protections.ts';
+import { NO_MODEL } from '#contract/hyperopt/hyperopt.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import {
   COLLECT_MODES,
   BACKTEST_DEFAULTS as DEFAULTS,
@@ -12,30 +14,18 @@ import {
   type Precision,
   type Timeframe,
   UNLIMITED_STAKE,
-} from '#contract/limits.ts';
-import type { Protection } from '#contract/protections.ts';
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+} from '#contract/values/limits.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { checkDetail, checkRunTimeframe } from './check-timeframes.ts';
-import { ownTimeframes } from './data/candle-source.ts';
-import { noInstruments } from './data/no-instruments.ts';
-import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
-import { findStrategy } from './find-strategy.ts';
-import type { InstrumentStore } from './instrument-ports.ts';
-import type { Clock, SeriesStore } from './ports.ts';
-import { resolveAccount } from './resolve-account.ts';
-import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
-import { ROBUSTNESS_KEYS, resolveRobustness } from './resolve-robustness.ts';
-import { resolveSlippageModel, slippageModelWarnings } from './resolve-slippage-model.ts';
-import { resolveTradingMode } from './resolve-trading-mode.ts';
-import { resolveUniverse, storedCandidates, universeWarnings } from './resolve-universe.ts';
-import { resolveSignals } from './signals/use-signals.ts';
-import type { KnownStrategy, Strategies } from './strategy-ports.ts';
-import { unknownKeyWarnings } from './unknown-keys.ts';
+import { ownTimeframes } from '../data/candle-source.ts';
+import type { InstrumentStore } from '../data/instrument-ports.ts';
+import { noInstruments } from '../data/no-instruments.ts';
+import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
+import type { Clock, SeriesStore } from '../ports.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import {
   ACCEPTED_TIMES,
   checkCount,
@@ -44,7 +34,17 @@ import {
   isExchangeKey,
   isoTime,
   parseTime,
-} from './validate.ts';
+} from '../shared/validate.ts';
+import { resolveSignals } from '../signals/use-signals.ts';
+import { checkDetail, checkRunTimeframe } from './check-timeframes.ts';
+import { findStrategy } from './find-strategy.ts';
+import { resolveAccount } from './resolve-account.ts';
+import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
+import { ROBUSTNESS_KEYS, resolveRobustness } from './resolve-robustness.ts';
+import { resolveSlippageModel, slippageModelWarnings } from './resolve-slippage-model.ts';
+import { resolveTradingMode } from './resolve-trading-mode.ts';
+import { resolveUniverse, storedCandidates, universeWarnings } from './resolve-universe.ts';
+import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 
 export interface ResolveDeps {
   readonly strategies: Strategies;

@@ -1,4 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
+import { MlEngineRequest, type ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import {
   CLASS_WEIGHTS,
   CLASSIFIER_LIMITS,
@@ -7,16 +8,15 @@ import {
   MODEL_KINDS,
   type NumberBounds,
   type Timeframe,
-} from '#contract/limits.ts';
-import { MlEngineRequest, type ResolvedMlEngine } from '#contract/ml-engine.ts';
+} from '#contract/values/limits.ts';
+import { MIN_TRAINING_ROWS } from '#engine/ml/fit-window.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import { trainingRows } from '#engine/run/history.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { MlEngineOverrides } from '#engine/strategy.ts';
-import { MIN_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
-import { unknownKeyWarnings } from './unknown-keys.ts';
-import { checkNumber } from './validate.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber } from '../shared/validate.ts';
 
 export const ML_ENGINE_FIELD = 'config.ml_engine';
 export const ML_ENGINE_KEYS = Object.keys(MlEngineRequest.shape);

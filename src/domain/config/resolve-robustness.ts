@@ -1,7 +1,7 @@
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { ROBUSTNESS_LIMITS, RobustnessRequest, type RobustnessTests } from '#contract/robustness.ts';
-import { checkNumber } from './validate.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { ROBUSTNESS_LIMITS, RobustnessRequest, type RobustnessTests } from '#contract/config/robustness.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { checkNumber } from '../shared/validate.ts';
 
 export const ROBUSTNESS_KEYS = Object.keys(RobustnessRequest.shape);
 

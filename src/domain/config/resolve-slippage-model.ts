@@ -1,15 +1,15 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { SlippageModelRequest } from '#contract/config/slippage-model.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import {
   SLIPPAGE_MODEL_DEFAULTS as DEFAULTS,
   SLIPPAGE_MODEL_LIMITS as LIMITS,
   SPREAD_ESTIMATORS,
-} from '#contract/slippage-limits.ts';
-import { SlippageModelRequest } from '#contract/slippage-model.ts';
+} from '#contract/values/slippage-limits.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { unknownKeyWarnings } from './unknown-keys.ts';
-import { checkNumber, checkOneOf } from './validate.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber, checkOneOf } from '../shared/validate.ts';
 
 const FIELD = 'config.slippage_model';
 const KEYS = Object.keys(SlippageModelRequest.shape);

@@ -1,9 +1,9 @@
-import { CodedError } from '#contract/errors.ts';
-import { BACKTEST_DEFAULTS as DEFAULTS, BACKTEST_LIMITS as LIMITS } from '#contract/limits.ts';
-import { SPOT_EXCHANGES, TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
-import { UNIVERSE_LIMITS } from '#contract/universe-limits.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_DEFAULTS as DEFAULTS, BACKTEST_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import { SPOT_EXCHANGES, TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
+import { UNIVERSE_LIMITS } from '#contract/values/universe-limits.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
-import { checkCount, checkNumber, checkOneOf, checkSymbol } from './validate.ts';
+import { checkCount, checkNumber, checkOneOf, checkSymbol } from '../shared/validate.ts';
 
 interface MarketRequest {
   readonly trading_mode?: string | undefined;

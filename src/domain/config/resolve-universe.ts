@@ -1,18 +1,18 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { UniverseRequest } from '#contract/universe.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { UniverseRequest } from '#contract/config/universe.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import {
   UNIVERSE_DEFAULTS as DEFAULTS,
   UNIVERSE_LIMITS as LIMITS,
   REBALANCES,
   UNIVERSE_RULES,
-} from '#contract/universe-limits.ts';
+} from '#contract/values/universe-limits.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { ownTimeframes } from './data/candle-source.ts';
-import type { SeriesStore } from './ports.ts';
-import { unknownKeyWarnings } from './unknown-keys.ts';
-import { checkNumber, checkOneOf } from './validate.ts';
+import { ownTimeframes } from '../data/candle-source.ts';
+import type { SeriesStore } from '../ports.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber, checkOneOf } from '../shared/validate.ts';
 
 const FIELD = 'config.universe';
 const KEYS = Object.keys(UniverseRequest.shape);

@@ -1,4 +1,4 @@
-import type { BrokenStrategyFile } from '#contract/strategy.ts';
+import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 
 /** Parameter values by name. */

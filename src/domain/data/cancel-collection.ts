@@ -1,8 +1,8 @@
-import { CodedError } from '#contract/errors.ts';
-import type { Collection } from '#contract/market-data.ts';
-import type { StoredCollection } from '#contract/stored-market-data.ts';
+import type { Collection } from '#contract/market-data/market-data.ts';
+import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, Log } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import { type CollectionStore, isUnfinished, without } from './collection-queue.ts';
 import { collectionView, unknownCollection } from './read-collections.ts';
 

@@ -1,10 +1,10 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import type { Exchange } from '../exchange-ports.ts';
 import type { SeriesKey } from '../ports.ts';
-import { isoTime, tradingModeOf } from '../validate.ts';
+import { isoTime, tradingModeOf } from '../shared/validate.ts';
 import { collectFunding } from './collect-funding.ts';
 import { InstrumentCollector, type InstrumentDeps } from './collect-instruments.ts';
+import type { Exchange } from './exchange-ports.ts';
 import { type FillDeps, fillChunk } from './fill-chunk.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 

@@ -1,10 +1,10 @@
-import type { BacktestExecutionInput, CollectionOutcome } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { BacktestExecutionInput, CollectionOutcome } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
-import type { Exchanges } from '../exchange-ports.ts';
-import { checkTimeframe, isoTime } from '../validate.ts';
+import { checkTimeframe, isoTime } from '../shared/validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
 import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
+import type { Exchanges } from './exchange-ports.ts';
 
 /** The attributes of a backtest or hyperopt job that decide which candles it needs. */
 interface JobToCollect {

@@ -1,6 +1,6 @@
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import type { Exchange } from '../exchange-ports.ts';
 import type { CandleStore, Clock } from '../ports.ts';
+import type { Exchange } from './exchange-ports.ts';
 
 /** The longest time between two funding events of any perpetual; some have 4 h or 1 h. */
 const LONGEST_INTERVAL_MS = 8 * 3_600_000;

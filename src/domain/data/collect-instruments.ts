@@ -1,11 +1,11 @@
-import { CodedError } from '#contract/errors.ts';
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { Instrument, LeverageTier } from '#engine/instrument.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { Exchange } from '../exchange-ports.ts';
-import type { InstrumentStore } from '../instrument-ports.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
+import type { Exchange } from './exchange-ports.ts';
+import type { InstrumentStore } from './instrument-ports.ts';
 
 export interface InstrumentDeps {
   readonly instruments: InstrumentStore;

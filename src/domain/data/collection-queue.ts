@@ -1,6 +1,10 @@
-import { CodedError } from '#contract/errors.ts';
-import { COLLECTION_LIMITS } from '#contract/limits.ts';
-import type { CollectionQueue, CollectionStatus, StoredCollection } from '#contract/stored-market-data.ts';
+import type {
+  CollectionQueue,
+  CollectionStatus,
+  StoredCollection,
+} from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { COLLECTION_LIMITS } from '#contract/values/limits.ts';
 import type { Page } from '../ports.ts';
 
 /** Collections and their queue. Every write is conditional, so that any number of processes may share them. */

@@ -1,11 +1,11 @@
-import { CodedError } from '#contract/errors.ts';
-import type { StoredCollection } from '#contract/stored-market-data.ts';
-import type { Exchanges } from '../exchange-ports.ts';
+import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { Ids, Log } from '../ports.ts';
-import { isoTime, tradingModeOf } from '../validate.ts';
+import { isoTime, tradingModeOf } from '../shared/validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
 import { type CollectionStore, isUnfinished, lease, RENEW_MS, release, without } from './collection-queue.ts';
 import { describeOutcomes } from './describe-outcomes.ts';
+import type { Exchanges } from './exchange-ports.ts';
 
 export interface CollectionWorkerDeps extends RunCollectionDeps {
   readonly ids: Ids;

@@ -1,4 +1,4 @@
-import { listed } from '#contract/listed.ts';
+import { listed } from '#contract/values/list-names.ts';
 import type { SymbolOutcome } from './collect-candles.ts';
 
 export interface CollectionEnd {

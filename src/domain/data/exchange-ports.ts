@@ -1,4 +1,4 @@
-import type { TradingMode } from '#contract/trading-modes.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';

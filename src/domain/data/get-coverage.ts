@@ -1,8 +1,8 @@
-import type { Coverage, CoverageMonth, CoverageQuery, CoverageSeries } from '#contract/coverage.ts';
-import { MAX_COVERAGE_MONTHS } from '#contract/limits.ts';
+import type { Coverage, CoverageMonth, CoverageQuery, CoverageSeries } from '#contract/backtests/coverage.ts';
+import { MAX_COVERAGE_MONTHS } from '#contract/values/limits.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
-import { checkSymbol, checkTimeframe } from '../validate.ts';
+import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { monthBounds, monthsBetween } from './months.ts';
 
 /**

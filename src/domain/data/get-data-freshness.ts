@@ -1,7 +1,7 @@
-import type { Freshness, FreshnessQuery } from '#contract/market-data.ts';
+import type { Freshness, FreshnessQuery } from '#contract/market-data/market-data.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
-import { checkSymbol, checkTimeframe } from '../validate.ts';
+import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { missingOf } from './missing-candles.ts';
 import { monthsBetween } from './months.ts';
 import { parseRange, type TimeRange } from './time-range.ts';

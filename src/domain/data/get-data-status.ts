@@ -1,7 +1,7 @@
-import type { DataStatus, ExchangeQuery, Instruments, Symbols } from '#contract/market-data.ts';
-import type { InstrumentStore } from '../instrument-ports.ts';
+import type { DataStatus, ExchangeQuery, Instruments, Symbols } from '#contract/market-data/market-data.ts';
 import type { SeriesStore } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
+import type { InstrumentStore } from './instrument-ports.ts';
 
 /** Symbols with stored candles, ascending: the ones that can be backtested now. Throws DATA005. */
 export async function listDataSymbols(

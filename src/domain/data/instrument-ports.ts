@@ -1,4 +1,4 @@
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 
 /** Instruments as they were collected last, by symbol. Every method may throw CodedError DATA005 when storage is down. */
 export interface InstrumentStore {

@@ -1,13 +1,13 @@
-import { CodedError } from '#contract/errors.ts';
 import {
   type DataFreshnessQuery,
   type ExchangeQuery,
   Freshness,
   Ohlcv,
   Symbols,
-} from '#contract/market-data.ts';
-import type { DataProxy } from './ports.ts';
-import { checkSymbol, checkTimeframe } from './validate.ts';
+} from '#contract/market-data/market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { DataProxy } from '../ports.ts';
+import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 
 /** Symbols of which data collection has candles, ascending. Throws SVC002, SVC004, DATA004, DATA005. */
 export function listSymbols(

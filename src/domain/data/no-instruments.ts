@@ -1,7 +1,7 @@
-import { CodedError } from '#contract/errors.ts';
-import { BACKTEST_LIMITS } from '#contract/limits.ts';
-import { listed } from '#contract/listed.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
+import { listed } from '#contract/values/list-names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 
 /** Error that lists the pairs without a stored instrument and says how to collect them. */
 export function noInstruments(

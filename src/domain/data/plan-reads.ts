@@ -1,11 +1,11 @@
-import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { type InformativeSeries, informativeSeries, informativeStart } from '#engine/analysis/informative.ts';
 import { firstDecision, type HistoryFacts, historyStartOf } from '#engine/run/history.ts';
-import { type InformativeSeries, informativeSeries, informativeStart } from '#engine/run/informative.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import {
   type CandleSource,
   chooseSource,

@@ -1,6 +1,6 @@
-import { CodedError } from '#contract/errors.ts';
-import type { Collection } from '#contract/market-data.ts';
-import type { CollectionStatus, StoredCollection } from '#contract/stored-market-data.ts';
+import type { Collection } from '#contract/market-data/market-data.ts';
+import type { CollectionStatus, StoredCollection } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { Page } from '../ports.ts';
 import type { CollectionStore } from './collection-queue.ts';
 

@@ -1,14 +1,14 @@
-import { CodedError } from '#contract/errors.ts';
-import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/limits.ts';
-import type { Collection, CollectionRequest } from '#contract/market-data.ts';
-import type { StoredCollection } from '#contract/stored-market-data.ts';
-import { TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
+import type { Collection, CollectionRequest } from '#contract/market-data/market-data.ts';
+import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/values/limits.ts';
+import { TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { Exchanges } from '../exchange-ports.ts';
-import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
-import { checkCount, checkOneOf, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { checkCount, checkOneOf, checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
 import { type CollectionStore, checkRoom, enqueue, isUnfinished } from './collection-queue.ts';
+import type { Exchanges } from './exchange-ports.ts';
 import { collectionView } from './read-collections.ts';
 import { parseRange } from './time-range.ts';
 

@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import { ACCEPTED_TIMES, parseTime } from '../validate.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { ACCEPTED_TIMES, parseTime } from '../shared/validate.ts';
 
 export interface TimeRange {
   /** Unix milliseconds; undefined when not given. */

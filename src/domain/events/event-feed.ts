@@ -1,8 +1,8 @@
-import { selects } from '#contract/event-types.ts';
-import type { PlatformEvent } from '#contract/events.ts';
-import type { Caller, Ownership } from '../access.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
+import { selects } from '#contract/values/event-types.ts';
+import type { Caller, Ownership } from '../access/access.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { EventLog } from './event-log.ts';
 import { maySeeEvents } from './visible-events.ts';
 

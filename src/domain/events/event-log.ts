@@ -1,4 +1,4 @@
-import type { PlatformEvent } from '#contract/events.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
 
 /** An event in the log. */
 export interface LoggedEvent {

@@ -1,6 +1,6 @@
-import { EVENT_SOURCE, type EventType } from '#contract/event-types.ts';
-import type { EventData, PlatformEvent } from '#contract/events.ts';
-import { isoTime } from '../validate.ts';
+import type { EventData, PlatformEvent } from '#contract/platform/events.ts';
+import { EVENT_SOURCE, type EventType } from '#contract/values/event-types.ts';
+import { isoTime } from '../shared/validate.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { ResourceKind } from '#contract/sharing.ts';
-import { type Caller, mayAccess, type Ownership } from '../access.ts';
+import type { ResourceKind } from '#contract/values/sharing.ts';
+import { type Caller, mayAccess, type Ownership } from '../access/access.ts';
 
 /** Kind of the owned resource by the first part of a subject. Market data has no owner: every caller sees its events. */
 const KINDS: Readonly<Record<string, EventResource>> = {

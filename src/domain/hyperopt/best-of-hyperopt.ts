@@ -1,9 +1,9 @@
-import type { FoundBy } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { HYPEROPT_JOB_ID } from '#contract/limits.ts';
-import { type Caller, checkAccess } from '../access.ts';
-import { requestOver } from '../request-over.ts';
+import type { FoundBy } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { HYPEROPT_JOB_ID } from '#contract/values/limits.ts';
+import { type Caller, checkAccess } from '../access/access.ts';
+import { requestOver } from '../shared/override-request.ts';
 import { getCompletedHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore } from './hyperopt-ports.ts';
 import { trialConfig } from './search-space.ts';

@@ -1,11 +1,11 @@
-import { CodedError } from '#contract/errors.ts';
-import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
-import type { TaskControl } from '../execution-ports.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { TaskControl } from '../jobs/execution-ports.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from '../queue/execution-name.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
-import { unknownHyperopt } from '../unknown-resources.ts';
-import { isoTime } from '../validate.ts';
+import { unknownHyperopt } from '../shared/unknown-resources.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';
 
 export interface CancelHyperoptDeps {

@@ -1,4 +1,4 @@
-import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
+import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { Digest } from '../ports.ts';
 import { countStudy } from '../trials/count-trials.ts';

@@ -1,5 +1,5 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { Space, TrialParams } from '#contract/hyperopt.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { Space, TrialParams } from '#contract/hyperopt/hyperopt.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 

@@ -1,4 +1,3 @@
-import { CodedError } from '#contract/errors.ts';
 import type {
   Direction,
   EndedTrial,
@@ -6,15 +5,16 @@ import type {
   HyperoptOutcome,
   StoredTrial,
   TrialIn,
-} from '#contract/hyperopt.ts';
-import { listed } from '#contract/listed.ts';
+} from '#contract/hyperopt/hyperopt.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { listed } from '#contract/values/list-names.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { groupEqualRuns } from '#engine/search/trials.ts';
 import type { Clock, Digest } from '../ports.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
-import { isoTime } from '../validate.ts';
 import { countCompleted } from './count-hyperopt.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';

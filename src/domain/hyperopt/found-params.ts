@@ -1,5 +1,5 @@
-import type { TrialParams } from '#contract/hyperopt.ts';
-import type { FoundParams } from '#contract/hyperopt-api.ts';
+import type { TrialParams } from '#contract/hyperopt/hyperopt.ts';
+import type { FoundParams } from '#contract/hyperopt/hyperopt-api.ts';
 import { exitsOf, isExit } from './exit-space.ts';
 
 const FIRST = ['model_type', 'n_estimators', 'learning_rate'];

@@ -1,12 +1,17 @@
-import type { EquityData } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { HyperoptJobIn, StoredHyperoptJob, StoredTrial, TrialState } from '#contract/hyperopt.ts';
+import type { EquityData } from '#contract/backtests/backtest-api.ts';
+import type {
+  HyperoptJobIn,
+  StoredHyperoptJob,
+  StoredTrial,
+  TrialState,
+} from '#contract/hyperopt/hyperopt.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { JobPage } from '../job-list-ports.ts';
-import { type JobListInput, listJobs } from '../list-jobs.ts';
+import type { JobPage } from '../jobs/job-list-ports.ts';
+import { type JobListInput, listJobs } from '../jobs/list-jobs.ts';
 import type { Page } from '../ports.ts';
-import { expired, unknownHyperopt } from '../unknown-resources.ts';
+import { expired, unknownHyperopt } from '../shared/unknown-resources.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 interface Deps {

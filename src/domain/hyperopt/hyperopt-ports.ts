@@ -1,4 +1,4 @@
-import type { CollectionOutcome } from '#contract/backtest.ts';
+import type { CollectionOutcome } from '#contract/backtests/backtest.ts';
 import type {
   Direction,
   EndedTrial,
@@ -14,10 +14,10 @@ import type {
   TrialCounts,
   TrialIn,
   TrialState,
-} from '#contract/hyperopt.ts';
-import type { StoredSharing } from '../access.ts';
-import type { Executions } from '../execution-ports.ts';
-import type { JobLists, ListedJobRow } from '../job-list-ports.ts';
+} from '#contract/hyperopt/hyperopt.ts';
+import type { StoredSharing } from '../access/access.ts';
+import type { Executions } from '../jobs/execution-ports.ts';
+import type { JobLists, ListedJobRow } from '../jobs/job-list-ports.ts';
 import type { Page } from '../ports.ts';
 import type { TrialInputs } from './trial-inputs.ts';
 

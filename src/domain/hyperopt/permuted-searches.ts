@@ -4,7 +4,7 @@ import type {
   SearchPermutations,
   StoredPermutedSearch,
   TrialParams,
-} from '#contract/hyperopt.ts';
+} from '#contract/hyperopt/hyperopt.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { intervalOf } from '#engine/robustness/bootstrap.ts';
 import { suggest } from '#engine/search/sampler.ts';
@@ -17,7 +17,7 @@ import {
   visibleHistory,
 } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { canonicalPoint, spaceOf, trialConfig } from './search-space.ts';

@@ -1,30 +1,30 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { ACCOUNT_FIELDS, type CollectMode, MARKET_FIELDS } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { ACCOUNT_FIELDS, type CollectMode, MARKET_FIELDS } from '#contract/config/common.ts';
 import {
   DIRECTIONS,
   type HyperoptJobConfig,
   PRUNERS,
   SAMPLERS,
   type SearchedParameter,
-} from '#contract/hyperopt.ts';
+} from '#contract/hyperopt/hyperopt.ts';
 import {
   HYPEROPT_DEFAULTS as DEFAULTS,
   HyperoptRequest,
   HYPEROPT_LIMITS as LIMITS,
-} from '#contract/hyperopt-request.ts';
-import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+} from '#contract/hyperopt/hyperopt-request.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
+import { type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
+import type { KnownStrategy } from '../config/strategy-ports.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
-import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
-import type { KnownStrategy } from '../strategy-ports.ts';
-import { unknownKeyWarnings } from '../unknown-keys.ts';
-import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
 import { resolveSpaces, searchWarnings, trainsModels, untrainedWarnings } from './resolve-spaces.ts';
 
 /** Fields of a hyperopt request that mean the same in a backtest's `config`. */

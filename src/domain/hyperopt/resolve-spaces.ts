@@ -1,25 +1,25 @@
-import { CodedError } from '#contract/errors.ts';
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import {
   type HyperoptJobConfig,
   NO_MODEL,
   type SearchedParameter,
   SPACES,
   type Space,
-} from '#contract/hyperopt.ts';
+} from '#contract/hyperopt/hyperopt.ts';
 import {
   HYPEROPT_DEFAULTS as DEFAULTS,
   type HyperoptRequest,
   HYPEROPT_LIMITS as LIMITS,
-} from '#contract/hyperopt-request.ts';
-import type { NumberBounds } from '#contract/limits.ts';
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+} from '#contract/hyperopt/hyperopt-request.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { NumberBounds } from '#contract/values/limits.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { Parameter } from '#engine/strategy.ts';
-import { checkModelType } from '../resolve-ml-engine.ts';
-import { unknownKeyWarnings } from '../unknown-keys.ts';
-import { checkCount, checkNumber } from '../validate.ts';
+import { checkModelType } from '../config/resolve-ml-engine.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkCount, checkNumber } from '../shared/validate.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 
 type Search = NonNullable<HyperoptRequest['search']>;

@@ -1,7 +1,7 @@
-import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt/hyperopt.ts';
+import { finalFailure } from '../backtests/run-backtest-job.ts';
 import type { Clock } from '../ports.ts';
-import { finalFailure } from '../run-backtest-job.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import { ALL_TRIALS_FAILED, type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { type EarlierSearches, NO_SEARCHES, PermutedSearches } from './permuted-searches.ts';

@@ -1,11 +1,11 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { notPermutable, type Permutation, permutedPairs } from '#engine/robustness/permuted-pairs.ts';
 import type { PairData } from '#engine/run/history.ts';
-import { BacktestError, cutError } from '#engine/run/strategy-errors.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
+import { BacktestError, cutError } from '#engine/strategy-errors.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { createWindowCache, type WalkForwardOptions, type WindowCache } from '#engine/walk-forward/trial.ts';

@@ -1,5 +1,5 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { SearchedParameter, StoredHyperoptJob, TrialParams } from '#contract/hyperopt.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { SearchedParameter, StoredHyperoptJob, TrialParams } from '#contract/hyperopt/hyperopt.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
 import type { Dimension, Point, SearchSpace } from '#engine/search/space.ts';
 import { exitDimensions, exitsOf, isExit } from './exit-space.ts';

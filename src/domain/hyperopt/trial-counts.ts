@@ -1,5 +1,5 @@
-import type { Improvement, TrialCounts } from '#contract/hyperopt.ts';
-import { SPARKLINE_LENGTH } from '#contract/limits.ts';
+import type { Improvement, TrialCounts } from '#contract/hyperopt/hyperopt.ts';
+import { SPARKLINE_LENGTH } from '#contract/values/limits.ts';
 
 /** Number of finished trials: the sequence of the last one. */
 export function endedTrials({ complete, pruned, failed }: Omit<TrialCounts, 'total'>): number {

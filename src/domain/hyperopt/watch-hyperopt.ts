@@ -1,9 +1,9 @@
-import { isTerminal } from '#contract/backtest.ts';
-import type { EndedTrial, StoredHyperoptJob } from '#contract/hyperopt.ts';
+import { isTerminal } from '#contract/backtests/backtest.ts';
+import type { EndedTrial, StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
 import { samplerLag } from '#engine/search/trials.ts';
-import { type Caller, mayAccess } from '../access.ts';
+import { type Caller, mayAccess } from '../access/access.ts';
 import type { Log } from '../ports.ts';
-import { type StreamTime, streamTimes, waitWithHeartbeats } from '../stream-time.ts';
+import { type StreamTime, streamTimes, waitWithHeartbeats } from '../shared/stream-time.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { endedTrials } from './trial-counts.ts';

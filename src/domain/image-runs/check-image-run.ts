@@ -1,12 +1,12 @@
-import type { BacktestResult, JobRun } from '#contract/backtest.ts';
-import { EquityData } from '#contract/backtest-api.ts';
-import { ImageRunOrders, ImageRunOutcome, ImageRunResult } from '#contract/image-run.ts';
-import { IMAGE_RUN_LIMITS } from '#contract/image-run-keys.ts';
-import { BacktestReport } from '#contract/report.ts';
+import type { BacktestResult, JobRun } from '#contract/backtests/backtest.ts';
+import { EquityData } from '#contract/backtests/backtest-api.ts';
+import { ImageRunOrders, ImageRunOutcome, ImageRunResult } from '#contract/backtests/image-run.ts';
+import { IMAGE_RUN_LIMITS } from '#contract/backtests/image-run-keys.ts';
+import { BacktestReport } from '#contract/backtests/report.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import { type TextColumn, TRADE_NUMBERS, type TradeTable } from '#engine/simulator/trade-table.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import { InvalidRunError } from './image-run-ports.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { JobRun } from '#contract/backtest.ts';
-import type { ImageRunInput } from '#contract/image-run.ts';
+import type { JobRun } from '#contract/backtests/backtest.ts';
+import type { ImageRunInput } from '#contract/backtests/image-run.ts';
 import type { CompletedRun } from '../ports.ts';
 
 /** Code of others wrote something that is not a run of this job. The message says what, without a full stop. */

@@ -1,9 +1,9 @@
-import { isTerminal, type JobRun } from '#contract/backtest.ts';
+import { isTerminal, type JobRun } from '#contract/backtests/backtest.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
-import type { InstrumentStore } from '../instrument-ports.ts';
-import { chooseBenchmark } from '../load-benchmark.ts';
+import type { InstrumentStore } from '../data/instrument-ports.ts';
+import { chooseBenchmark } from '../inputs/load-benchmark.ts';
 import type { Clock, JobStore, SeriesStore } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { ImageRuns } from './image-run-ports.ts';
 
 export interface PrepareImageRunDeps {

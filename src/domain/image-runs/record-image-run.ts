@@ -1,11 +1,11 @@
-import { isTerminal, type JobIn, type JobRun } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { ImageRunOutcome } from '#contract/image-run.ts';
+import { isTerminal, type JobIn, type JobRun } from '#contract/backtests/backtest.ts';
+import type { ImageRunOutcome } from '#contract/backtests/image-run.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { JobRunOutcome } from '../backtests/run-backtest-job.ts';
 import type { Clock, JobStore, SeriesStore } from '../ports.ts';
-import type { JobRunOutcome } from '../run-backtest-job.ts';
+import { isoTime } from '../shared/validate.ts';
 import { countBacktest } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
-import { isoTime } from '../validate.ts';
 import { checkOutcome } from './check-image-run.ts';
 import { type ImageRuns, InvalidRunError } from './image-run-ports.ts';
 

@@ -1,18 +1,18 @@
-import type { CollectionOutcome, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { CollectMode } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+import type { CollectionOutcome, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { CollectMode } from '#contract/config/common.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
-import { instrumentOf } from './data/collect-instruments.ts';
-import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
-import { noInstruments } from './data/no-instruments.ts';
-import { chooseReads, type PairReads, type StrategyReads } from './data/plan-reads.ts';
-import type { InstrumentStore } from './instrument-ports.ts';
+import { instrumentOf } from '../data/collect-instruments.ts';
+import { CorruptFileError, recordCorruption } from '../data/corrupt-file.ts';
+import type { InstrumentStore } from '../data/instrument-ports.ts';
+import { noInstruments } from '../data/no-instruments.ts';
+import { chooseReads, type PairReads, type StrategyReads } from '../data/plan-reads.ts';
+import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { InformativeLoader, readAs } from './load-informative.ts';
-import type { CandleStore, Clock, SeriesKey, SeriesStore } from './ports.ts';
 
 export interface LoadCandlesDeps {
   readonly series: Pick<SeriesStore, 'getMany' | 'monthsOfMany' | 'markCorrupt'>;

@@ -1,15 +1,15 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { InformativeCandles } from '#engine/analysis/informative.ts';
 import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
-import type { InformativeCandles } from '#engine/run/informative.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { GAP_TOLERANCE } from './data/candle-source.ts';
-import { recordCorruption } from './data/corrupt-file.ts';
-import type { TimeInterval } from './data/missing-ranges.ts';
-import type { InformativeRead } from './data/plan-reads.ts';
-import type { CandleStore, Clock, SeriesKey, SeriesStore } from './ports.ts';
-import { isoTime } from './validate.ts';
+import { GAP_TOLERANCE } from '../data/candle-source.ts';
+import { recordCorruption } from '../data/corrupt-file.ts';
+import type { TimeInterval } from '../data/missing-ranges.ts';
+import type { InformativeRead } from '../data/plan-reads.ts';
+import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
+import { isoTime } from '../shared/validate.ts';
 
 interface ReadDeps {
   readonly series: Pick<SeriesStore, 'markCorrupt'>;

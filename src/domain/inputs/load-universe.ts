@@ -1,18 +1,18 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { BACKTEST_LIMITS } from '#contract/limits.ts';
-import { listed } from '#contract/listed.ts';
-import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/report-universe.ts';
-import type { Universe } from '#contract/universe.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/backtests/report-universe.ts';
+import type { Universe } from '#contract/config/universe.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
+import { listed } from '#contract/values/list-names.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type DailyVolumes, dailyVolumes } from '#engine/universe/daily-volumes.ts';
 import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { membershipOf, pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
-import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
-import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
+import { CorruptFileError, recordCorruption } from '../data/corrupt-file.ts';
+import { chooseReads, type StrategyReads } from '../data/plan-reads.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { LoadCandlesDeps, ReadPairs } from './load-candles.ts';
-import { isoTime } from './validate.ts';
 
 /** A run of which the pairs are known: its configuration has those that were ever in. */
 interface ChosenUniverse {

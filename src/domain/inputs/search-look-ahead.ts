@@ -1,13 +1,13 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { type LookAhead, MAX_LOOK_AHEAD_FINDINGS, notChecked } from '#contract/look-ahead.ts';
-import { SIGNALS_NOT_CHECKED } from '#contract/signals-limits.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { type LookAhead, MAX_LOOK_AHEAD_FINDINGS, notChecked } from '#contract/config/look-ahead.ts';
+import { SIGNALS_NOT_CHECKED } from '#contract/values/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import { sampleLookAhead } from '#engine/look-ahead/search.ts';
 import { hash32 } from '#engine/random.ts';
 import type { PairData } from '#engine/run/history.ts';
-import type { StrategyWithDigest } from './ports.ts';
+import type { StrategyWithDigest } from '../ports.ts';
 
 export interface SampleDeps {
   /** Processor time of this process so far, ms. */

@@ -1,10 +1,10 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { StrategyWithDigest } from './ports.ts';
+import type { StrategyWithDigest } from '../ports.ts';
 
 /** Configuration of a job, and the source with which it was resolved; absent in jobs of earlier versions. */
 interface ResolvedJob {

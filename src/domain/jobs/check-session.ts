@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import { SESSION_HEADER, SESSION_NAME } from '#contract/names.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { SESSION_HEADER, SESSION_NAME } from '#contract/values/names.ts';
 
 /** The name of a session; null without one. Throws VAL005 when it is malformed. */
 export function checkSession(name: string | null): string | null {

@@ -1,4 +1,4 @@
-import type { BacktestExecutionInput } from '#contract/backtest.ts';
+import type { BacktestExecutionInput } from '#contract/backtests/backtest.ts';
 
 export interface ExecutionState {
   readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';

@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import type { Caller } from './access.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Caller } from '../access/access.ts';
 import type { ExperimentPage, Experiments } from './job-list-ports.ts';
 
 /** Experiments of the caller; an admin may ask for those of another user. Throws AUTH005, VAL006, DATA005. */

@@ -1,7 +1,7 @@
-import type { BacktestResult, JobStatus } from '#contract/backtest.ts';
-import type { QueueEntry } from '#contract/queue.ts';
+import type { BacktestResult, JobStatus } from '#contract/backtests/backtest.ts';
+import type { QueueEntry } from '#contract/backtests/queue.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import type { Caller } from './access.ts';
+import type { Caller } from '../access/access.ts';
 
 /** Ports of the lists of jobs. */
 

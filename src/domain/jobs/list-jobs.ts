@@ -1,5 +1,5 @@
-import type { JobStatus } from '#contract/backtest.ts';
-import type { Caller } from './access.ts';
+import type { JobStatus } from '#contract/backtests/backtest.ts';
+import type { Caller } from '../access/access.ts';
 import type { JobLists, JobPage, JobSearch } from './job-list-ports.ts';
 
 /** Query of a list of jobs of any kind, and its caller. */

@@ -1,5 +1,5 @@
-import type { ExportFormat } from '#contract/backtest-export.ts';
-import { CodedError } from '#contract/errors.ts';
+import type { ExportFormat } from '#contract/backtests/backtest-export.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 /** Files of a completed backtest as MLflow's artifacts, by name. */
 const FILES: Readonly<Record<string, ExportFormat>> = {

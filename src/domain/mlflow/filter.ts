@@ -1,4 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 /**
  * Filters and orders of MLflow's searches: comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND tags.desk = "fx"`.

@@ -1,13 +1,13 @@
-import { CodedError } from '#contract/errors.ts';
-import type { KeyValue, MlflowModel, MlflowVersion } from '#contract/mlflow-api.ts';
-import type { ModelVersion } from '#contract/registry-api.ts';
-import { STAGES } from '#contract/stored-registry.ts';
-import { type Caller, mayAccess } from '../access.ts';
+import type { KeyValue, MlflowModel, MlflowVersion } from '#contract/registry/mlflow-api.ts';
+import type { ModelVersion } from '#contract/registry/registry-api.ts';
+import { STAGES } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { type Caller, mayAccess } from '../access/access.ts';
+import type { Strategies } from '../config/strategy-ports.ts';
 import type { Clock } from '../ports.ts';
 import { listVersions, modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
-import type { Strategies } from '../strategy-ports.ts';
+import { isoTime } from '../shared/validate.ts';
 import { aliasesOf } from '../transitions/find-version.ts';
-import { isoTime } from '../validate.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';
 

@@ -1,15 +1,15 @@
-import type { JobStatus, StoredBacktestJob } from '#contract/backtest.ts';
-import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
-import { lookAheadOf } from '#contract/look-ahead.ts';
+import type { JobStatus, StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { lookAheadOf } from '#contract/config/look-ahead.ts';
+import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import {
   DEFAULT_EXPERIMENT,
   type KeyValue,
   type MlflowMetric,
   type MlflowRun,
   type MlflowRunStatus,
-} from '#contract/mlflow-api.ts';
+} from '#contract/registry/mlflow-api.ts';
 import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
-import type { JobRow } from '../job-list-ports.ts';
+import type { JobRow } from '../jobs/job-list-ports.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';
 import { asRecord, ownTags, userTags } from './models.ts';

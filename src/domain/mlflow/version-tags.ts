@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import type { KeyValue } from '#contract/mlflow-api.ts';
+import type { KeyValue } from '#contract/registry/mlflow-api.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 /** Tags of MLflow's client, stored as the tags `key=value` of a version; a tag without a value is only its key. */
 

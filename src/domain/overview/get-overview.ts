@@ -1,25 +1,25 @@
-import { OVERVIEW_LIMITS as LIMITS } from '#contract/limits.ts';
 import {
   OVERVIEW_PARTS,
   type Overview,
   type OverviewJob,
   type OverviewPart,
-} from '#contract/overview-api.ts';
-import type { Caller } from './access.ts';
-import { isAwaitingPromotion } from './challenges/challenge-state.ts';
-import { type ListAllChallengesDeps, listAllChallenges } from './challenges/list-all-challenges.ts';
-import { freshnessOf } from './data/get-data-freshness.ts';
-import { inTime } from './in-time.ts';
-import { type ListCatalogDeps, visibleTo, withChallenges } from './list-catalog.ts';
+} from '#contract/platform/overview-api.ts';
+import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import type { Caller } from '../access/access.ts';
+import { type ListCatalogDeps, visibleTo, withChallenges } from '../catalog/list-catalog.ts';
+import { isAwaitingPromotion } from '../challenges/challenge-state.ts';
+import { type ListAllChallengesDeps, listAllChallenges } from '../challenges/list-all-challenges.ts';
+import { freshnessOf } from '../data/get-data-freshness.ts';
+import type { Log, SeriesStore } from '../ports.ts';
+import { isoTime } from '../shared/validate.ts';
+import { inTime } from '../shared/with-timeout.ts';
+import type { CatalogEntry } from '../transitions/registry-store.ts';
 import {
   type JobOverviewDeps,
   overviewOfBacktests,
   overviewOfCollections,
   overviewOfHyperopt,
 } from './overview-jobs.ts';
-import type { Log, SeriesStore } from './ports.ts';
-import type { CatalogEntry } from './transitions/registry-store.ts';
-import { isoTime } from './validate.ts';
 
 export interface OverviewDeps
   extends JobOverviewDeps,

@@ -1,13 +1,13 @@
-import { isTerminal } from '#contract/backtest.ts';
-import type { JobEvent } from '#contract/job-events-api.ts';
-import { WATCH_LIMITS } from '#contract/limits.ts';
-import type { Caller } from './access.ts';
-import type { CollectionStore } from './data/collection-queue.ts';
-import type { HyperoptRow } from './hyperopt/hyperopt-ports.ts';
-import type { JobActivity, JobRow, ListedJobRow } from './job-list-ports.ts';
+import { isTerminal } from '#contract/backtests/backtest.ts';
+import type { JobEvent } from '#contract/platform/job-events-api.ts';
+import { WATCH_LIMITS } from '#contract/values/limits.ts';
+import type { Caller } from '../access/access.ts';
+import type { CollectionStore } from '../data/collection-queue.ts';
+import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
+import type { JobActivity, JobRow, ListedJobRow } from '../jobs/job-list-ports.ts';
+import type { Clock } from '../ports.ts';
+import { isoTime } from '../shared/validate.ts';
 import { backtestProgress, hyperoptProgress, type JobOverviewDeps, progressOf } from './overview-jobs.ts';
-import type { Clock } from './ports.ts';
-import { isoTime } from './validate.ts';
 
 export interface JobChangesDeps extends Omit<JobOverviewDeps, 'collections'> {
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;

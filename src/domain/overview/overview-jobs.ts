@@ -1,14 +1,14 @@
-import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
-import { OVERVIEW_LIMITS as LIMITS } from '#contract/limits.ts';
-import { listed } from '#contract/listed.ts';
-import type { JobCounts, OverviewJob } from '#contract/overview-api.ts';
-import type { StoredCollection } from '#contract/stored-market-data.ts';
-import type { Caller } from './access.ts';
-import type { CollectionStore } from './data/collection-queue.ts';
-import { type BacktestProgressDeps, withImageProgress } from './get-backtest.ts';
-import type { HyperoptRow } from './hyperopt/hyperopt-ports.ts';
-import { allTrials } from './hyperopt/trial-counts.ts';
-import type { ActiveJobs, JobActivity, JobCount, JobRow, ListedJobRow } from './job-list-ports.ts';
+import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/backtest.ts';
+import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
+import type { JobCounts, OverviewJob } from '#contract/platform/overview-api.ts';
+import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import { listed } from '#contract/values/list-names.ts';
+import type { Caller } from '../access/access.ts';
+import { type BacktestProgressDeps, withImageProgress } from '../backtests/get-backtest.ts';
+import type { CollectionStore } from '../data/collection-queue.ts';
+import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
+import { allTrials } from '../hyperopt/trial-counts.ts';
+import type { ActiveJobs, JobActivity, JobCount, JobRow, ListedJobRow } from '../jobs/job-list-ports.ts';
 
 export interface JobOverviewDeps extends Omit<BacktestProgressDeps, 'jobs'> {
   readonly jobs: ActiveJobs<JobRow>;

@@ -1,9 +1,9 @@
-import type { PlatformEvent } from '#contract/events.ts';
-import type { JobEvent } from '#contract/job-events-api.ts';
-import type { EventFeed } from './events/event-feed.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
+import type { JobEvent } from '#contract/platform/job-events-api.ts';
+import type { EventFeed } from '../events/event-feed.ts';
+import type { Log } from '../ports.ts';
+import { type StreamTime, streamTimes, waitWithHeartbeats } from '../shared/stream-time.ts';
 import type { JobChanges } from './job-changes.ts';
-import type { Log } from './ports.ts';
-import { type StreamTime, streamTimes, waitWithHeartbeats } from './stream-time.ts';
 
 /** Event of the stream of jobs. An ID is valid once all events before it are sent. */
 export type JobsEvent =

@@ -2,10 +2,10 @@ import type {
   BacktestExecutionInput,
   ResolvedBacktestConfig,
   StoredBacktestJob,
-} from '#contract/backtest.ts';
-import type { LaneName } from '#contract/queue.ts';
+} from '#contract/backtests/backtest.ts';
+import type { LaneName } from '#contract/backtests/queue.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { MaxRunning } from './queue/lanes.ts';
+import type { MaxRunning } from './lanes.ts';
 
 /** Measured duration of the backtests of one strategy source. Older runs count less. */
 export interface StrategyCost {

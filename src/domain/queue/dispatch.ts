@@ -1,6 +1,6 @@
-import { isTerminal, type JobStatus } from '#contract/backtest.ts';
-import type { QueueEntry } from '#contract/queue.ts';
-import { shardOf } from '#contract/tables.ts';
+import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
+import type { QueueEntry } from '#contract/backtests/queue.ts';
+import { shardOf } from '#contract/values/tables.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from './execution-name.ts';
 import type { JobQueue, Lane, QueueJob, Slot, WaitingJob, WaitingOwner } from './queue-ports.ts';

@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import { QUEUE_LIMITS } from '#contract/queue.ts';
+import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { type DispatchDeps, start, takeSlot } from './dispatch.ts';
 import type { Lane, QueueJob, WaitingOwner } from './queue-ports.ts';
 

@@ -1,6 +1,6 @@
-import type { SizedLane } from '#contract/queue.ts';
-import type { Executions } from '../execution-ports.ts';
+import type { SizedLane } from '#contract/backtests/queue.ts';
 import type { HyperoptExecutions, HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
+import type { Executions } from '../jobs/execution-ports.ts';
 import type { JobStore } from '../ports.ts';
 import type { Lane, QueueJob } from './queue-ports.ts';
 

@@ -1,5 +1,5 @@
-import type { LaneName, QueueEntry, Shortage } from '#contract/queue.ts';
-import type { Executions } from '../execution-ports.ts';
+import type { LaneName, QueueEntry, Shortage } from '#contract/backtests/queue.ts';
+import type { Executions } from '../jobs/execution-ports.ts';
 
 /** Ports of the job queue. Every method may throw CodedError DATA005 when storage is down. */
 

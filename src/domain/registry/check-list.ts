@@ -1,19 +1,19 @@
-import { type BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { STAGING_WARNINGS } from '#contract/limits.ts';
-import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
-import type { StoredVersion, Thresholds } from '#contract/stored-registry.ts';
+import { type BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-policy.ts';
+import type { StoredVersion, Thresholds } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { STAGING_WARNINGS } from '#contract/values/limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { ALL_TIMEFRAMES, DAY_MS } from '#engine/timeframe.ts';
-import { findStrategy } from '../find-strategy.ts';
-import { checkFreshness } from '../market-data.ts';
+import { findStrategy } from '../config/find-strategy.ts';
+import type { Strategies } from '../config/strategy-ports.ts';
+import { checkFreshness } from '../data/market-data.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
-import type { Strategies } from '../strategy-ports.ts';
+import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
+import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
 import { evidenceOf, isSet } from '../transitions/release-policy.ts';
 import { plainCheck } from '../transitions/validation.ts';
-import { unknownKeyWarnings } from '../unknown-keys.ts';
-import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { type ImageRegistry, pinnedUri } from './container-image.ts';
 
 export interface CheckListDeps {

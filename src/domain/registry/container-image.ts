@@ -1,9 +1,9 @@
-import type { RegisteredVersion } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { REGISTRATION_LIMITS } from '#contract/limits.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
-import { requestOver } from '../request-over.ts';
+import type { RegisteredVersion } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { REGISTRATION_LIMITS } from '#contract/values/limits.ts';
+import { requestOver } from '../shared/override-request.ts';
 
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
 const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';

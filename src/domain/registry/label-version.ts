@@ -1,6 +1,7 @@
-import { CodedError } from '#contract/errors.ts';
-import { ALIAS_LIMITS, REGISTRATION_LIMITS } from '#contract/limits.ts';
-import type { StoredModel } from '#contract/stored-registry.ts';
+import type { StoredModel } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { ALIAS_LIMITS, REGISTRATION_LIMITS } from '#contract/values/limits.ts';
+import { checkTags } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -17,7 +18,6 @@ import {
 } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { checkTags } from '../validate.ts';
 
 export interface LabelVersionDeps extends TransitionDeps {
   readonly registry: RegistryStore;

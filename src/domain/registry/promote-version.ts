@@ -1,6 +1,7 @@
-import { MAX_ID_LENGTH, MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { PromoteResult } from '#contract/registry-api.ts';
-import type { WaiveRequest } from '#contract/release-policy.ts';
+import type { WaiveRequest } from '#contract/config/release-policy.ts';
+import type { PromoteResult } from '#contract/registry/registry-api.ts';
+import { MAX_ID_LENGTH, MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -11,7 +12,6 @@ import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import type { EndChallenges } from '../transitions/registry-store.ts';
 import { needlessWaivers, readWaiver } from '../transitions/release-policy.ts';
-import { checkMaxLength } from '../validate.ts';
 
 export interface PromoteVersionDeps extends PromotionDeps {
   readonly endChallenges: EndChallenges;

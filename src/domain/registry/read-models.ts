@@ -1,14 +1,14 @@
-import { CodedError } from '#contract/errors.ts';
-import { lookAheadStateOf } from '#contract/look-ahead.ts';
-import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry-api.ts';
-import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { lookAheadStateOf } from '#contract/config/look-ahead.ts';
+import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry/registry-api.ts';
+import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, Page } from '../ports.ts';
+import { unknownModel } from '../shared/unknown-resources.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/validate.ts';
 import { aliasNames, readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import type { StagingChecks } from '../transitions/validation.ts';
 import { currentValidation } from '../transitions/validation.ts';
-import { unknownModel } from '../unknown-resources.ts';
-import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
 
 export interface ReadModelsDeps {
   readonly registry: RegistryStore;

@@ -1,5 +1,5 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 import { applyTransition, type TransitionDeps } from '../transitions/apply-transition.ts';
 import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';

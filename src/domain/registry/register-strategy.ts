@@ -1,25 +1,27 @@
-import type { JobIn } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { REGISTRATION_LIMITS } from '#contract/limits.ts';
-import { lookAheadCheck, lookAheadOf } from '#contract/look-ahead.ts';
-import type { RegisterResult } from '#contract/registry-api.ts';
-import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
-import { RegisteredReport } from '#contract/report.ts';
+import type { JobIn } from '#contract/backtests/backtest.ts';
+import { RegisteredReport } from '#contract/backtests/report.ts';
+import { lookAheadCheck, lookAheadOf } from '#contract/config/look-ahead.ts';
+import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-policy.ts';
+import type { RegisterResult } from '#contract/registry/registry-api.ts';
 import type {
   Evidence,
   StoredVersion,
   Thresholds,
   Validation,
   VersionContent,
-} from '#contract/stored-registry.ts';
+} from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { REGISTRATION_LIMITS } from '#contract/values/limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { checkAccess } from '../access.ts';
-import { findStrategy } from '../find-strategy.ts';
+import { checkAccess } from '../access/access.ts';
+import { findStrategy } from '../config/find-strategy.ts';
+import type { Strategies } from '../config/strategy-ports.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
+import { expired, unknownBacktest } from '../shared/unknown-resources.ts';
+import { checkMaxLength, checkTags, isoTime } from '../shared/validate.ts';
 import type { SignalsStore } from '../signals/signals-ports.ts';
-import type { Strategies } from '../strategy-ports.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -30,8 +32,6 @@ import { nextTimestamp, planTransition, stageTransitions } from '../transitions/
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
 import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
-import { expired, unknownBacktest } from '../unknown-resources.ts';
-import { checkMaxLength, checkTags, isoTime } from '../validate.ts';
 import {
   checkThresholds,
   describeFailures,

@@ -1,7 +1,8 @@
-import { CodedError } from '#contract/errors.ts';
-import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { RollbackResult } from '#contract/registry-api.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { RollbackResult } from '#contract/registry/registry-api.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -11,7 +12,6 @@ import {
 import { checkExpectedProduction, existing, lookUpVersion, rejection } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { EndChallenges, RegistryStore } from '../transitions/registry-store.ts';
-import { checkMaxLength } from '../validate.ts';
 
 export interface RollbackModelDeps extends TransitionDeps {
   readonly registry: RegistryStore;

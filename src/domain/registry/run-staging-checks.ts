@@ -1,13 +1,13 @@
-import type { RegisteredVersion, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { LookAheadState } from '#contract/look-ahead.ts';
-import type { ValidationCheck } from '#contract/release-policy.ts';
-import { SIGNALS_NOT_CHECKED } from '#contract/signals-limits.ts';
+import type { RegisteredVersion, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
+import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import { SIGNALS_NOT_CHECKED } from '#contract/values/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { PairData } from '#engine/run/history.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
+import { describeCertificate, isPutToTest, sentences } from '../inputs/search-look-ahead.ts';
 import type { StrategyWithDigest } from '../ports.ts';
-import { describeCertificate, isPutToTest, sentences } from '../search-look-ahead.ts';
 
 /** Smoke run: inputs and outcome. */
 export interface SmokeRun {

@@ -1,8 +1,9 @@
-import type { CodedError } from '#contract/errors.ts';
-import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { StageResult } from '#contract/registry-api.ts';
-import type { ValidationCheck, WaiveRequest } from '#contract/release-policy.ts';
-import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import type { ValidationCheck, WaiveRequest } from '#contract/config/release-policy.ts';
+import type { StageResult } from '#contract/registry/registry-api.ts';
+import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
+import type { CodedError } from '#contract/values/errors.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -28,7 +29,6 @@ import {
   TASK_CHECKS,
   warningsFor,
 } from '../transitions/validation.ts';
-import { checkMaxLength } from '../validate.ts';
 import { type CheckListDeps, runCheckList } from './check-list.ts';
 
 export interface StageVersionDeps extends TransitionDeps, CheckListDeps {

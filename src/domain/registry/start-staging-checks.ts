@@ -3,23 +3,23 @@ import {
   type ResolvedBacktestConfig,
   type StoredBacktestJob,
   VALIDATION_ID_PREFIX,
-} from '#contract/backtest.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
+} from '#contract/backtests/backtest.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { executionInputOf } from '../backtests/submit-backtest.ts';
+import { findStrategy } from '../config/find-strategy.ts';
+import type { Strategies } from '../config/strategy-ports.ts';
 import { ownTimeframes } from '../data/candle-source.ts';
 import { planCollection } from '../data/plan-reads.ts';
-import type { Executions } from '../execution-ports.ts';
-import { findStrategy } from '../find-strategy.ts';
-import { idSuffix } from '../id-suffix.ts';
+import type { Executions } from '../jobs/execution-ports.ts';
 import type { Clock, Digest, Ids, JobStore, Log, SeriesStore } from '../ports.ts';
 import { enqueue } from '../queue/enqueue.ts';
 import { backtestLane, type MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
-import type { Strategies } from '../strategy-ports.ts';
-import { executionInputOf } from '../submit-backtest.ts';
+import { idSuffix } from '../shared/idempotency-key.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { StagingChecks, StagingOutcome } from '../transitions/validation.ts';
-import { isoTime } from '../validate.ts';
 import { checkImageRuns, type ImagePolicy, imageOf, registeredOf } from './container-image.ts';
 
 export interface StagingChecksDeps extends ImagePolicy {

@@ -1,32 +1,32 @@
-import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import type { SizedLane } from '#contract/queue.ts';
+import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import type { SizedLane } from '#contract/backtests/queue.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
 import {
   type ProcessingReport,
   processDueChallenge,
   processDueChallenges,
-} from './challenges/process-due-challenges.ts';
-import type { ChallengeDeps } from './challenges/write-challenge.ts';
-import { recordCost, type StrategyCosts } from './choose-lane.ts';
-import { type EndedStatus, rejectionMessage } from './execution-ports.ts';
-import { type HyperoptRepairDeps, hyperoptRepairs } from './hyperopt/repair-hyperopt.ts';
-import type { JobStore, Log } from './ports.ts';
-import { dispatch } from './queue/dispatch.ts';
-import { endRun, type JobRepairs, type Lanes, type RunRepair, repairRun } from './queue/end-run.ts';
-import { executionName, runOfExecution } from './queue/execution-name.ts';
-import { idleTime } from './queue/idle-time.ts';
-import { type BacktestLaneDeps, backtestLane, canaryLane, fastLane, hyperoptLane } from './queue/lanes.ts';
-import type { Lane, QueueJob } from './queue/queue-ports.ts';
+} from '../challenges/process-due-challenges.ts';
+import type { ChallengeDeps } from '../challenges/write-challenge.ts';
+import { type HyperoptRepairDeps, hyperoptRepairs } from '../hyperopt/repair-hyperopt.ts';
+import { type EndedStatus, rejectionMessage } from '../jobs/execution-ports.ts';
+import type { JobStore, Log } from '../ports.ts';
+import { recordCost, type StrategyCosts } from '../queue/choose-lane.ts';
+import { dispatch } from '../queue/dispatch.ts';
+import { endRun, type JobRepairs, type Lanes, type RunRepair, repairRun } from '../queue/end-run.ts';
+import { executionName, runOfExecution } from '../queue/execution-name.ts';
+import { idleTime } from '../queue/idle-time.ts';
+import { type BacktestLaneDeps, backtestLane, canaryLane, fastLane, hyperoptLane } from '../queue/lanes.ts';
+import type { Lane, QueueJob } from '../queue/queue-ports.ts';
 import {
   type RecordValidationDeps,
   recordValidationResult,
   recordValidationResults,
-} from './registry/record-validation-results.ts';
-import { stagingOutcomes } from './registry/start-staging-checks.ts';
-import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from './retention/expire-jobs.ts';
-import { removeDeleted } from './retention/remove-deleted.ts';
-import { type ExpireSignalsDeps, expireSignals } from './signals/expire-signals.ts';
-import { isoTime } from './validate.ts';
+} from '../registry/record-validation-results.ts';
+import { stagingOutcomes } from '../registry/start-staging-checks.ts';
+import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from '../retention/expire-jobs.ts';
+import { removeDeleted } from '../retention/remove-deleted.ts';
+import { isoTime } from '../shared/validate.ts';
+import { type ExpireSignalsDeps, expireSignals } from '../signals/expire-signals.ts';
 
 export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   readonly jobs: JobStore;

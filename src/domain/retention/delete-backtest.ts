@@ -1,9 +1,9 @@
-import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { getBacktest } from '../get-backtest.ts';
+import { isTerminal, type StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { getBacktest } from '../backtests/get-backtest.ts';
 import type { Clock, JobStore } from '../ports.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { isoTime } from '../validate.ts';
 import { UNCOMMITTED_MS } from './retention.ts';
 
 export interface DeleteBacktestDeps {

@@ -1,11 +1,11 @@
-import { isTerminal } from '#contract/backtest.ts';
-import { STUDY_KIND } from '#contract/hyperopt.ts';
-import { type RetentionDays, TOMBSTONE_DAYS } from '#contract/retention.ts';
-import { jobLists } from '#contract/tables.ts';
+import { isTerminal } from '#contract/backtests/backtest.ts';
+import { type RetentionDays, TOMBSTONE_DAYS } from '#contract/env/retention.ts';
+import { STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
+import { jobLists } from '#contract/values/tables.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock, ResultStore } from '../ports.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { isoTime } from '../validate.ts';
 import { detailDays, isKept, type RetainedJob, UNCOMMITTED_MS } from './retention.ts';
 
 /** A job in a page of {@link JobRetention.oldest}. */

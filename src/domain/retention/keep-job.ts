@@ -1,5 +1,5 @@
-import type { CodedError } from '#contract/errors.ts';
-import { expired } from '../unknown-resources.ts';
+import type { CodedError } from '#contract/values/errors.ts';
+import { expired } from '../shared/unknown-resources.ts';
 import type { RetainedJob } from './retention.ts';
 
 /** Jobs of one kind, as far as keeping them needs. */

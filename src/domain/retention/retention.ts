@@ -1,9 +1,9 @@
-import { isTerminal, type JobStatus } from '#contract/backtest.ts';
-import { STUDY_KIND } from '#contract/hyperopt.ts';
-import type { RetentionDays } from '#contract/retention.ts';
-import type { Grant } from '#contract/sharing-schemas.ts';
+import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
+import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import { STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 
 /** Attributes of a job that decide whether and when it expires. */
 export interface RetainedJob {

@@ -1,5 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
-import type { Digest, Ids } from './ports.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Digest, Ids } from '../ports.ts';
 
 /**
  * The part of a new resource's id after its prefix. With an Idempotency-Key it derives from owner and key, so that a

@@ -1,6 +1,6 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { statedDefaults, withoutReplacedLimit } from '#contract/repeated-config.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { statedDefaults, withoutReplacedLimit } from '#contract/values/repeated-config.ts';
 
 /**
  * The request that runs `config` again, with the fields of `given` over it. Of an order option, the slippage model and the tests of

@@ -1,4 +1,4 @@
-import type { CodedError } from '#contract/errors.ts';
+import type { CodedError } from '#contract/values/errors.ts';
 
 /** Outcome of one attempt: its result, or the error to throw if no attempt is left. */
 type Attempt<T> = { readonly result: T } | { readonly conflict: CodedError };

@@ -1,4 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { misspelledName, nearestName } from '#engine/nearest-name.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 
 /** Errors of unknown IDs and of deleted jobs. `field` names the ID in the request. */
 

@@ -1,12 +1,12 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import {
   EXCHANGE_KEY,
   MAX_SYMBOL_LENGTH,
   type NumberBounds,
   TIMEFRAMES,
   type Timeframe,
-} from '#contract/limits.ts';
-import { SYMBOLS, type TradingMode } from '#contract/trading-modes.ts';
+} from '#contract/values/limits.ts';
+import { SYMBOLS, type TradingMode } from '#contract/values/trading-modes.ts';
 
 /** Domain rules on single values. Each throws a CodedError that names the field and what is allowed. */
 

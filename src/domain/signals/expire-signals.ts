@@ -1,6 +1,6 @@
-import type { RetentionDays } from '#contract/retention.ts';
-import { UNUSED_SIGNALS_DAYS } from '#contract/signals-limits.ts';
-import type { StoredSignals } from '#contract/stored-signals.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { UNUSED_SIGNALS_DAYS } from '#contract/values/signals-limits.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock } from '../ports.ts';
 import type { JobRetention } from '../retention/expire-jobs.ts';

@@ -1,13 +1,13 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { grouped } from '#contract/grouped.ts';
-import { listed } from '#contract/listed.ts';
-import { SIGNALS_LIMITS } from '#contract/signals-limits.ts';
-import type { GivenSignals } from '#engine/run/given-signals.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { grouped } from '#contract/values/format-count.ts';
+import { listed } from '#contract/values/list-names.ts';
+import { SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
+import { SIGNAL_COLUMNS } from '#engine/analysis/analyze.ts';
+import type { GivenSignals } from '#engine/analysis/given-signals.ts';
 import { type PairData, tradedRange } from '#engine/run/history.ts';
-import { SIGNAL_COLUMNS } from '#engine/strategies/analyze.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { ReadSignals, SignalTable } from './signal-table.ts';
 
 /** Pairs of a run with the rows of its file, and what was left out. */

@@ -1,5 +1,5 @@
-import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
-import type { StoredSignals } from '#contract/stored-signals.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import type { Clock } from '../ports.ts';
 import { UNCOMMITTED_MS } from '../retention/retention.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';

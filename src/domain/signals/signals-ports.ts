@@ -1,5 +1,5 @@
-import type { StoredSignals } from '#contract/stored-signals.ts';
-import type { StoredSharing } from '../access.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import type { StoredSharing } from '../access/access.ts';
 
 /** Position in a list of files, and a file. */
 export interface ListedSignals {

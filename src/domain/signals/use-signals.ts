@@ -1,11 +1,11 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { CodedError } from '#contract/errors.ts';
-import { SIGNALS_ID, SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
-import { type Caller, checkAccess } from '../access.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { SIGNALS_ID, SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
+import { type Caller, checkAccess } from '../access/access.ts';
 import type { Clock } from '../ports.ts';
-import { unknownSignals } from '../unknown-resources.ts';
-import { isoTime } from '../validate.ts';
+import { unknownSignals } from '../shared/unknown-resources.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { SignalFiles, SignalsStore } from './signals-ports.ts';
 
 const FIELD = 'config.signals';

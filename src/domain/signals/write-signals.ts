@@ -1,14 +1,14 @@
-import type { Immutable } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { SignalsRequest } from '#contract/signals-api.ts';
-import { SIGNALS_FORMATS, SIGNALS_ID_PREFIX, SIGNALS_LIMITS } from '#contract/signals-limits.ts';
-import type { StoredSignals } from '#contract/stored-signals.ts';
-import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
-import type { Cursors } from '../list-catalog.ts';
+import type { Immutable } from '#contract/config/common.ts';
+import type { SignalsRequest } from '#contract/market-data/signals-api.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { SIGNALS_FORMATS, SIGNALS_ID_PREFIX, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
+import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Clock, Digest, Ids, Page } from '../ports.ts';
+import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { unknownSignals } from '../shared/unknown-resources.ts';
+import { checkMaxLength, checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { unknownSignals } from '../unknown-resources.ts';
-import { checkMaxLength, checkNumber, checkOneOf, isoTime } from '../validate.ts';
 import { isBeingRegistered, versionsWithSignals } from './registered-signals.ts';
 import type { SignalFiles, SignalsStore, UploadAddress } from './signals-ports.ts';
 

@@ -1,11 +1,11 @@
-import type { CodedError } from '#contract/errors.ts';
-import type { StoredModel } from '#contract/stored-registry.ts';
+import type { StoredModel } from '#contract/registry/stored-registry.ts';
+import type { CodedError } from '#contract/values/errors.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { Random } from '#engine/random.ts';
-import type { Caller } from '../access.ts';
-import { checkIdempotencyKey, keyUsedAgain } from '../id-suffix.ts';
+import type { Caller } from '../access/access.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
-import { retryConflicts } from '../retry-conflicts.ts';
+import { checkIdempotencyKey, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { retryConflicts } from '../shared/retry-conflicts.ts';
 
 /** The caller of a transition, and what identifies the request. */
 export interface TransitionCall {

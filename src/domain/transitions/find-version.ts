@@ -1,7 +1,7 @@
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
-import { MAX_ID_LENGTH } from '#contract/limits.ts';
-import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import { unknownModel } from '../unknown-resources.ts';
+import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
+import { MAX_ID_LENGTH } from '#contract/values/limits.ts';
+import { unknownModel } from '../shared/unknown-resources.ts';
 import type { IdempotencyKey, IdempotencyRecord } from './apply-transition.ts';
 import type { RegistryStore } from './registry-store.ts';
 

@@ -1,8 +1,8 @@
-import { CodedError } from '#contract/errors.ts';
-import type { PromoteResult } from '#contract/registry-api.ts';
-import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-policy.ts';
+import type { PromoteResult } from '#contract/registry/registry-api.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { TransitionCall, TransitionDeps } from './apply-transition.ts';
 import { checkExpectedProduction, type FoundVersion, rejection } from './find-version.ts';
 import { nextTimestamp, planTransition } from './plan-transition.ts';

@@ -1,6 +1,11 @@
-import { CodedError } from '#contract/errors.ts';
-import type { RegistryAction, StoredModel, StoredVersion, Waiver } from '#contract/stored-registry.ts';
-import { isoTime } from '../validate.ts';
+import type {
+  RegistryAction,
+  StoredModel,
+  StoredVersion,
+  Waiver,
+} from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { TransitionCall, TransitionDeps, TransitionKind, TransitionStore } from './apply-transition.ts';
 import type { ArchivedProduction, ChallengeChange, StageTransition } from './registry-store.ts';
 

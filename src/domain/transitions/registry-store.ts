@@ -1,6 +1,15 @@
-import type { ChallengeEvent, StoredChallenge, StoredEvaluation } from '#contract/stored-challenge.ts';
-import type { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import type { OwnedResource, StoredSharing } from '../access.ts';
+import type {
+  ChallengeEvent,
+  StoredChallenge,
+  StoredEvaluation,
+} from '#contract/registry/stored-challenge.ts';
+import type {
+  CatalogRow,
+  RegistryEvent,
+  StoredModel,
+  StoredVersion,
+} from '#contract/registry/stored-registry.ts';
+import type { OwnedResource, StoredSharing } from '../access/access.ts';
 import type { Page } from '../ports.ts';
 import type {
   IdempotencyKey,

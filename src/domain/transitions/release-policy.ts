@@ -1,6 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
-import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import { lookAheadStateOf } from '#contract/look-ahead.ts';
+import { lookAheadStateOf } from '#contract/config/look-ahead.ts';
 import {
   NO_POLICY_CHECK,
   POLICY_CHECKS,
@@ -8,10 +6,12 @@ import {
   type ReleasePolicy,
   type ValidationCheck,
   type WaiveRequest,
-} from '#contract/release-policy.ts';
-import type { StoredVersion, Waiver } from '#contract/stored-registry.ts';
+} from '#contract/config/release-policy.ts';
+import type { StoredVersion, Waiver } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { checkMaxLength, checkOneOf } from '../validate.ts';
+import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
 import { plainCheck } from './validation.ts';
 

@@ -1,6 +1,6 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import type { ValidationCheck } from '#contract/release-policy.ts';
-import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
 
 /** Checks that need a task. */
 export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;

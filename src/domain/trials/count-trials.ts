@@ -1,5 +1,5 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { TrialRecord } from '#contract/trial-ledger.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import {

@@ -1,11 +1,11 @@
-import { EVENT_SOURCE, type EventType, selects } from '#contract/event-types.ts';
-import type { PlatformEvent } from '#contract/events.ts';
-import type { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
-import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/webhook-limits.ts';
-import type { Caller } from '../access.ts';
+import type { PlatformEvent } from '#contract/platform/events.ts';
+import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import { EVENT_SOURCE, type EventType, selects } from '#contract/values/event-types.ts';
+import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
+import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
 import type { Digest } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime } from '../shared/validate.ts';
 import type { DeliveryDeps } from './webhook-ports.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -1,9 +1,9 @@
-import { CodedError } from '#contract/errors.ts';
-import type { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
-import type { Caller } from '../access.ts';
-import type { Cursors } from '../list-catalog.ts';
+import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import type { Caller } from '../access/access.ts';
+import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Page } from '../ports.ts';
-import { unknownWebhook } from '../unknown-resources.ts';
+import { unknownWebhook } from '../shared/unknown-resources.ts';
 import type { DeliveryStore, WebhookStore } from './webhook-ports.ts';
 
 export interface ReadWebhooksDeps {

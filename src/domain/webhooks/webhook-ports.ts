@@ -1,5 +1,5 @@
-import type { DeliveryAttempt, StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
-import type { Ownership } from '../access.ts';
+import type { DeliveryAttempt, StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import type { Ownership } from '../access/access.ts';
 import type { Clock, Log } from '../ports.ts';
 
 /** Attributes that deliveries change. Changes by users have a revision. */

@@ -1,14 +1,14 @@
-import type { Immutable } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
-import { EVENT_SELECTION } from '#contract/event-types.ts';
-import type { StoredWebhook } from '#contract/stored-webhook.ts';
-import type { WebhookChange, WebhookRequest } from '#contract/webhook-api.ts';
-import { ROTATION_HOURS, WEBHOOK_LIMITS } from '#contract/webhook-limits.ts';
-import type { Caller } from '../access.ts';
+import type { Immutable } from '#contract/config/common.ts';
+import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import type { WebhookChange, WebhookRequest } from '#contract/platform/webhook-api.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { EVENT_SELECTION } from '#contract/values/event-types.ts';
+import { ROTATION_HOURS, WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
+import type { Caller } from '../access/access.ts';
 import type { Clock, Ids } from '../ports.ts';
-import { retryConflicts } from '../retry-conflicts.ts';
-import { unknownWebhook } from '../unknown-resources.ts';
-import { checkCount, checkMaxLength, checkOneOf, isoTime } from '../validate.ts';
+import { retryConflicts } from '../shared/retry-conflicts.ts';
+import { unknownWebhook } from '../shared/unknown-resources.ts';
+import { checkCount, checkMaxLength, checkOneOf, isoTime } from '../shared/validate.ts';
 import type { WebhookSender, WebhookSignatures, WebhookStore, WebhookWaker } from './webhook-ports.ts';
 
 export interface WriteWebhookDeps {

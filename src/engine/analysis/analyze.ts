@@ -3,9 +3,6 @@ import { firstAbove } from '../digest.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
 import { nearestName } from '../nearest-name.ts';
-import { detectWrites } from '../run/candles.ts';
-import { type InformativeCandles, type InformativeSeries, informativeSeries } from '../run/informative.ts';
-import { describeThrown, reportActivity } from '../run/strategy-errors.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
   Columns,
@@ -15,7 +12,10 @@ import type {
   Signals,
   StrategyDefinition,
 } from '../strategy.ts';
+import { describeThrown, reportActivity } from '../strategy-errors.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
+import { detectWrites } from './candle-checks.ts';
+import { type InformativeCandles, type InformativeSeries, informativeSeries } from './informative.ts';
 
 /** Columns and signals of a strategy for one pair. Every column is as long as the candles. */
 export interface Analysis {

@@ -1,6 +1,6 @@
 import { CANDLE_COLUMNS, type Candles, createCandles } from '../candles.ts';
+import { BacktestError } from '../strategy-errors.ts';
 import { isOnGrid } from '../timeframe.ts';
-import { BacktestError } from './strategy-errors.ts';
 
 /** Irregularities of valid candles. */
 export interface CandleQuality {

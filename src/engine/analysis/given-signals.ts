@@ -1,7 +1,7 @@
-import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
+import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import type { Candles } from '../candles.ts';
-import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { Columns, Signals, StrategyDefinition } from '../strategy.ts';
+import { type Analysis, SIGNAL_COLUMNS } from './analyze.ts';
 
 /** Rows of a file of signals for one pair: ascending, each at the open time of a candle of the run. */
 export interface GivenSignals {

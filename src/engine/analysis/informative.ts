@@ -1,9 +1,9 @@
-import type { ReportInformative } from '#contract/report-informative.ts';
+import type { ReportInformative } from '#contract/backtests/report-informative.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { type Digest, digestCandles } from '../digest.ts';
 import type { InformativePair } from '../strategy.ts';
 import { floorToGrid, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
-import { checkCandles, fillGaps } from './candles.ts';
+import { checkCandles, fillGaps } from './candle-checks.ts';
 
 /** A series that a strategy reads in addition to the candles that it trades. */
 export interface InformativeSeries {

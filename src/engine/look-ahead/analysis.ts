@@ -1,11 +1,7 @@
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import { type Analysis, type AnalyzedSeries, analyze } from '../analysis/analyze.ts';
+import { closedBy, type InformativeCandles } from '../analysis/informative.ts';
 import { type Candles, createCandles, sliceCandles } from '../candles.ts';
-import { createRandom, hash32, type Random } from '../random.ts';
-import { startupRows, trainingRows } from '../run/history.ts';
-import { closedBy, type InformativeCandles } from '../run/informative.ts';
-import { type Analysis, type AnalyzedSeries, analyze } from '../strategies/analyze.ts';
-import type { ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
-import { TIMEFRAME_MS } from '../timeframe.ts';
 import {
   type FitWindow,
   fitWindow,
@@ -15,8 +11,12 @@ import {
   type TrainingSet,
   trainingSet,
   type WindowFit,
-} from '../walk-forward/fit-window.ts';
-import { mlEngineOf, planWindows } from '../walk-forward/windows.ts';
+} from '../ml/fit-window.ts';
+import { mlEngineOf, planWindows } from '../ml/windows.ts';
+import { createRandom, hash32, type Random } from '../random.ts';
+import { startupRows, trainingRows } from '../run/history.ts';
+import type { ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
 import { type ColumnFinding, columnsOf, Findings, inputColumns, isSame, labelOf } from './compare-columns.ts';
 
 interface LookAheadReport {

@@ -1,7 +1,7 @@
+import type { Analysis } from '../analysis/analyze.ts';
 import type { Candles } from '../candles.ts';
-import type { Analysis } from '../strategies/analyze.ts';
+import type { MlAnalysis } from '../ml/fit-window.ts';
 import type { Columns } from '../strategy.ts';
-import type { MlAnalysis } from '../walk-forward/fit-window.ts';
 
 /**
  * Defect of a column:

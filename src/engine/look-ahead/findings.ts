@@ -1,6 +1,6 @@
 import type { PairHistory } from '../run/history.ts';
-import { describeThrown, locationOf } from '../run/strategy-errors.ts';
 import type { SimulatedTrade } from '../simulator/trade-table.ts';
+import { describeThrown, locationOf } from '../strategy-errors.ts';
 import { type ColumnFinding, columnsOf, Findings, isSame, labelOf } from './compare-columns.ts';
 import type { Call, CallbackName, Comparable, GuardError, GuardedCall } from './guard.ts';
 import { knownRows, type Observed, type PairAnalysis } from './runs.ts';

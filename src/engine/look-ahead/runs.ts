@@ -1,15 +1,15 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { type Analysis, analyze } from '../analysis/analyze.ts';
+import { closedBy } from '../analysis/informative.ts';
 import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
+import { type FitWindow, type MlAnalysis, predicting } from '../ml/fit-window.ts';
 import { simulationSettings } from '../run/config.ts';
 import { type PairData, type PairHistory, readHistory } from '../run/history.ts';
-import { closedBy } from '../run/informative.ts';
 import { atTimeframe, cutRows, mlRunOf, seriesOf } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, analyze } from '../strategies/analyze.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
-import { type FitWindow, type MlAnalysis, predicting } from '../walk-forward/fit-window.ts';
 import { rememberingFit } from './analysis.ts';
 import { type Call, type GuardLog, guarding, recordingCallbacks } from './guard.ts';
 

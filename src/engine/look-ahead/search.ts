@@ -1,4 +1,4 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { createRandom, type Random } from '../random.ts';
 import { type PairHistory, runStartupRows, tradedRange } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';

@@ -1,11 +1,11 @@
-import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/metric-labels.ts';
-import type { MetricDefinition } from '#contract/report.ts';
+import type { MetricDefinition } from '#contract/backtests/report.ts';
 import type {
   AccountMetrics,
   ActivityMetrics,
   ClosedTradeMetrics,
   EquityMetrics,
-} from '#contract/report-metrics.ts';
+} from '#contract/backtests/report-metrics.ts';
+import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/values/metric-labels.ts';
 
 /** Families of metrics and other parts of a report. */
 type MetricFamily =

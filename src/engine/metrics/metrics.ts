@@ -1,10 +1,10 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ReportPairData } from '#contract/report.ts';
-import type { ActivityMetrics, EquityMetrics, Metrics } from '#contract/report-metrics.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ReportPairData } from '#contract/backtests/report.ts';
+import type { ActivityMetrics, EquityMetrics, Metrics } from '#contract/backtests/report-metrics.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import type { EquityCurve, Simulation } from '../simulator/types.ts';
+import { drawdownOf } from '../stats/drawdown.ts';
 import { deviation, finite, largest, mean, ratio, smallest, sum } from '../stats/moments.ts';
-import { drawdownOf } from './drawdown.ts';
 import { type DailyEquity, dailyEquity, dailyReturns, drawdownPeriods } from './equity-curve.ts';
 import {
   accountMetrics,

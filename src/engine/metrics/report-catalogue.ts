@@ -1,4 +1,4 @@
-import type { MetricDefinition } from '#contract/report.ts';
+import type { MetricDefinition } from '#contract/backtests/report.ts';
 import { define } from './catalogue.ts';
 
 // Definitions of the numbers in the other parts of a report that are not metrics, by part and name.

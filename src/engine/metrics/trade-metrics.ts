@@ -1,9 +1,9 @@
-import type { AccountMetrics } from '#contract/report-metrics.ts';
+import type { AccountMetrics } from '#contract/backtests/report-metrics.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { studentTwoSidedP } from '../stats/distributions.ts';
+import { drawdownOf } from '../stats/drawdown.ts';
 import { deviation, finite, largest, mean, median, ratio, smallest, sum } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
-import { drawdownOf } from './drawdown.ts';
 import { dayOf } from './equity-curve.ts';
 
 /**

@@ -1,19 +1,19 @@
-import { MODEL_KINDS, type ModelKind } from '#contract/limits.ts';
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import { type Candles, indexAtOrAfter } from '../candles.ts';
-import { type Classifier, trainClassifier } from '../ml/classifier.ts';
-import { type BinnedMatrix, binFeatures, type FeatureMatrix } from '../ml/features.ts';
-import { type ClassifierSettings, modelKindOf } from '../ml/settings.ts';
-import { hash32 } from '../random.ts';
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import { MODEL_KINDS, type ModelKind } from '#contract/values/limits.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
   computeColumns,
   decide,
   noPredictions,
-} from '../strategies/analyze.ts';
+} from '../analysis/analyze.ts';
+import { type Candles, indexAtOrAfter } from '../candles.ts';
+import { hash32 } from '../random.ts';
 import type { ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
+import { type Classifier, trainClassifier } from './classifier.ts';
+import { type BinnedMatrix, binFeatures, type FeatureMatrix } from './features.ts';
+import { type ClassifierSettings, modelKindOf } from './settings.ts';
 import {
   featureRows,
   type LabeledRows,

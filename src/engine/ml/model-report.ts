@@ -1,10 +1,10 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ModelQuality, ReportModels, ReportWindow } from '#contract/report-models.ts';
-import { permutationImportance } from '../ml/classifier.ts';
-import { logLoss } from '../ml/model.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ModelQuality, ReportModels, ReportWindow } from '#contract/backtests/report-models.ts';
 import { hash32 } from '../random.ts';
-import { type MlAnalysis, requireModelKind, type WindowFit } from '../walk-forward/fit-window.ts';
-import { labeledRows, type TrainingInputs } from '../walk-forward/training-inputs.ts';
+import { permutationImportance } from './classifier.ts';
+import { type MlAnalysis, requireModelKind, type WindowFit } from './fit-window.ts';
+import { logLoss } from './model.ts';
+import { labeledRows, type TrainingInputs } from './training-inputs.ts';
 
 /** Importance of one feature over all models. */
 interface FeatureImportance {

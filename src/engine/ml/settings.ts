@@ -1,3 +1,4 @@
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import {
   CLASS_WEIGHTS,
   CLASSIFIER_LIMITS,
@@ -5,8 +6,7 @@ import {
   MODEL_KINDS,
   type ModelKind,
   type NumberBounds,
-} from '#contract/limits.ts';
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+} from '#contract/values/limits.ts';
 
 /** Training settings of a classifier. The names are those of a request's `ml_engine`. */
 export interface ClassifierSettings extends Readonly<Pick<ResolvedMlEngine, ClassifierSetting>> {

@@ -1,10 +1,9 @@
+import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../analysis/analyze.ts';
 import type { Candles } from '../candles.ts';
 import { sma } from '../indicators/moving-averages.ts';
 import { trueRange } from '../indicators/trend.ts';
 import { linearRegressionSlope, standardDeviation, williamsR, zScore } from '../indicators/volatility.ts';
 import { mfi } from '../indicators/volume.ts';
-import type { FeatureMatrix } from '../ml/features.ts';
-import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../strategies/analyze.ts';
 import {
   type Columns,
   type InformativeColumns,
@@ -14,6 +13,7 @@ import {
   UNKNOWN_LABEL,
 } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
+import type { FeatureMatrix } from './features.ts';
 import { riseLabel } from './labels.ts';
 
 /** Features and labels of one pair, one row per candle. */

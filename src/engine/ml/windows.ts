@@ -1,5 +1,5 @@
-import { ML_ENGINE_DEFAULTS } from '#contract/limits.ts';
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import { ML_ENGINE_DEFAULTS } from '#contract/values/limits.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { MlEngineOverrides, StrategyDefinition } from '../strategy.ts';
 

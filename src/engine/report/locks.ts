@@ -1,5 +1,5 @@
-import { REPORTED_LOCKS } from '#contract/protection-limits.ts';
-import type { BacktestReport } from '#contract/report.ts';
+import type { BacktestReport } from '#contract/backtests/report.ts';
+import { REPORTED_LOCKS } from '#contract/values/protection-limits.ts';
 import type { Simulation } from '../simulator/types.ts';
 import { isoTime } from './trades.ts';
 

@@ -1,5 +1,4 @@
-import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type {
   BacktestReport,
   FillModelComparison,
@@ -7,12 +6,13 @@ import type {
   ReportCounters,
   ReportPairData,
   ReportSettings,
-} from '#contract/report.ts';
-import type { ReportInformative } from '#contract/report-informative.ts';
-import type { Metrics } from '#contract/report-metrics.ts';
-import type { ReportModels } from '#contract/report-models.ts';
-import type { ReportRobustness } from '#contract/report-robustness.ts';
-import type { ReportUniverse } from '#contract/report-universe.ts';
+} from '#contract/backtests/report.ts';
+import type { ReportInformative } from '#contract/backtests/report-informative.ts';
+import type { Metrics } from '#contract/backtests/report-metrics.ts';
+import type { ReportModels } from '#contract/backtests/report-models.ts';
+import type { ReportRobustness } from '#contract/backtests/report-robustness.ts';
+import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
+import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { canonicalJson } from '../digest.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';

@@ -1,8 +1,8 @@
-import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { EquityData } from '#contract/backtest-api.ts';
-import type { FillModel } from '#contract/limits.ts';
-import type { FillModelComparison, Provenance, ReportPairData } from '#contract/report.ts';
-import type { Metrics } from '#contract/report-metrics.ts';
+import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { EquityData } from '#contract/backtests/backtest-api.ts';
+import type { FillModelComparison, Provenance, ReportPairData } from '#contract/backtests/report.ts';
+import type { Metrics } from '#contract/backtests/report-metrics.ts';
+import type { FillModel } from '#contract/values/limits.ts';
 import { canonicalJson, type Digest } from '../digest.ts';
 import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';

@@ -1,5 +1,5 @@
-import type { BacktestReport } from '#contract/report.ts';
-import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { BacktestReport } from '#contract/backtests/report.ts';
+import type { SlippageModel } from '#contract/config/slippage-model.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { textAt } from '../simulator/trade-table.ts';
 import type { PairFills, PairInput } from '../simulator/types.ts';

@@ -1,6 +1,12 @@
-import { NO_TAG } from '#contract/limits.ts';
-import type { CostRow, ReportCosts, ReportDrawdowns, ReportPeriods, ReportTables } from '#contract/report.ts';
-import type { PeriodRow, TableRow } from '#contract/report-metrics.ts';
+import type {
+  CostRow,
+  ReportCosts,
+  ReportDrawdowns,
+  ReportPeriods,
+  ReportTables,
+} from '#contract/backtests/report.ts';
+import type { PeriodRow, TableRow } from '#contract/backtests/report-metrics.ts';
+import { NO_TAG } from '#contract/values/limits.ts';
 import {
   type DailyEquity,
   type DrawdownPeriod,

@@ -1,4 +1,4 @@
-import type { Order, Trade } from '#contract/report.ts';
+import type { Order, Trade } from '#contract/backtests/report.ts';
 import { durationMinutes } from '../metrics/trade-metrics.ts';
 import { type TradeOrder, type TradeTable, textAt } from '../simulator/trade-table.ts';
 import { DAY_MS } from '../timeframe.ts';

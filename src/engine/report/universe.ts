@@ -1,17 +1,17 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { Metrics } from '#contract/report-metrics.ts';
-import type { ReportUniverse, UniverseFigures } from '#contract/report-universe.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { Metrics } from '#contract/backtests/report-metrics.ts';
+import type { ReportUniverse, UniverseFigures } from '#contract/backtests/report-universe.ts';
 import type { Digest } from '../digest.ts';
 import { measureRun } from '../metrics/metrics.ts';
 import { marketChangePct } from '../run/prepare-pair.ts';
+import { enterOnlyWithin } from '../run/universe-mask.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { DELISTED, type TradeTable } from '../simulator/trade-table.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { DAY_MS } from '../timeframe.ts';
-import type { DailyVolumes } from './daily-volumes.ts';
-import { enterOnlyWithin } from './mask.ts';
-import type { Interval, Membership } from './membership.ts';
-import { membershipOf, type UniversePlan } from './plan.ts';
+import type { DailyVolumes } from '../universe/daily-volumes.ts';
+import type { Interval, Membership } from '../universe/membership.ts';
+import { membershipOf, type UniversePlan } from '../universe/plan.ts';
 
 interface ReportUniverseInput {
   readonly plan: UniversePlan;

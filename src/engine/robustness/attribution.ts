@@ -1,4 +1,4 @@
-import type { BenchmarkAttribution } from '#contract/report-robustness.ts';
+import type { BenchmarkAttribution } from '#contract/backtests/report-robustness.ts';
 import { studentQuantile, studentTwoSidedP } from '../stats/distributions.ts';
 import { deviation, finite, mean, ratio } from '../stats/moments.ts';
 import { neweyWest } from './newey-west.ts';

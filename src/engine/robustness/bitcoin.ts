@@ -1,8 +1,8 @@
+import { checkCandles } from '../analysis/candle-checks.ts';
 import type { Candles } from '../candles.ts';
 import { type Digest, digestCandles, digestFunding } from '../digest.ts';
-import { checkCandles } from '../run/candles.ts';
-import { BacktestError } from '../run/strategy-errors.ts';
 import type { FundingEvents } from '../simulator/types.ts';
+import { BacktestError } from '../strategy-errors.ts';
 import { DAY_MS, type Timeframe } from '../timeframe.ts';
 
 /** Stored bitcoin with which a run is compared that does not trade it; without candles the reason. */

@@ -1,4 +1,4 @@
-import type { Interval, ReportRobustness } from '#contract/report-robustness.ts';
+import type { Interval, ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { createRandom, type Random } from '../random.ts';
 import { finite } from '../stats/moments.ts';
 

@@ -1,4 +1,4 @@
-import type { BreakEven } from '#contract/report-robustness.ts';
+import type { BreakEven } from '#contract/backtests/report-robustness.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from '../simulator/types.ts';

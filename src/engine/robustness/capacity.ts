@@ -1,14 +1,14 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { grouped } from '#contract/grouped.ts';
-import type { Capacity } from '#contract/report-robustness.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { Capacity } from '#contract/backtests/report-robustness.ts';
+import { grouped } from '#contract/values/format-count.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
-import { BacktestError } from '../run/strategy-errors.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { textAt } from '../simulator/trade-table.ts';
 import type { PairInput, Simulation, SimulationSettings } from '../simulator/types.ts';
 import { impactCoefficient } from '../slippage/cost-days.ts';
 import { sum } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
+import { BacktestError } from '../strategy-errors.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { impactCosts } from './impact-costs.ts';
 import { figuresOf } from './simulation-figures.ts';

@@ -1,7 +1,7 @@
-import type { CostSweep } from '#contract/report-robustness.ts';
+import type { CostSweep } from '#contract/backtests/report-robustness.ts';
+import { enterOnlyWithin } from '../run/universe-mask.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import type { Signals } from '../strategy.ts';
-import { enterOnlyWithin } from '../universe/mask.ts';
 import { simulateAtCost } from './break-even.ts';
 import { figuresOf } from './simulation-figures.ts';
 

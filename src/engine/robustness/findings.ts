@@ -1,5 +1,5 @@
-import { grouped } from '#contract/grouped.ts';
-import type { ChanceTest, RegimeCell, ReportRobustness } from '#contract/report-robustness.ts';
+import type { ChanceTest, RegimeCell, ReportRobustness } from '#contract/backtests/report-robustness.ts';
+import { grouped } from '#contract/values/format-count.ts';
 
 /** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
 const MAX_SHARE_PCT = 80;

@@ -1,7 +1,7 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { checkCandles, fillGaps } from '../analysis/candle-checks.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { createRandom, hash32, mix32 } from '../random.ts';
-import { checkCandles, fillGaps } from '../run/candles.ts';
 import { type PairData, tradedRange } from '../run/history.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
 import { permuteBars, permutedFunding } from './bar-permutation.ts';

@@ -1,4 +1,4 @@
-import type { ChanceTest } from '#contract/report-robustness.ts';
+import type { ChanceTest } from '#contract/backtests/report-robustness.ts';
 import { type Candles, indexAtOrAfter } from '../candles.ts';
 import { type Random, swap } from '../random.ts';
 import { type TradeTable, textAt } from '../simulator/trade-table.ts';

@@ -1,5 +1,5 @@
-import type { RegimeCell } from '#contract/report-robustness.ts';
-import { drawdownOf } from '../metrics/drawdown.ts';
+import type { RegimeCell } from '#contract/backtests/report-robustness.ts';
+import { drawdownOf } from '../stats/drawdown.ts';
 import { deviation } from '../stats/moments.ts';
 import { sharpeError, sharpeSample } from '../stats/sharpe-ratio.ts';
 

@@ -1,5 +1,5 @@
-import { counted } from '#contract/grouped.ts';
-import type { BenchmarkAttribution, ReportRobustness } from '#contract/report-robustness.ts';
+import type { BenchmarkAttribution, ReportRobustness } from '#contract/backtests/report-robustness.ts';
+import { counted } from '#contract/values/format-count.ts';
 import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { hash32, mix32 } from '../random.ts';

@@ -1,5 +1,5 @@
-import type { StressResult } from '#contract/report-robustness.ts';
-import { drawdownOf } from '../metrics/drawdown.ts';
+import type { StressResult } from '#contract/backtests/report-robustness.ts';
+import { drawdownOf } from '../stats/drawdown.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { compounded, type RunDays } from './regimes.ts';
 import { STRESS_WINDOWS, type StressWindow } from './stress-windows.ts';

@@ -1,26 +1,26 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { type CandleQuality, checkCandles, fillGaps } from '../analysis/candle-checks.ts';
+import type { GivenSignals } from '../analysis/given-signals.ts';
+import {
+  type InformativeCandles,
+  informativeReady,
+  type ReadInformative,
+  readInformative,
+} from '../analysis/informative.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
+import { DEFAULT_FEATURE_CANDLES } from '../ml/training-inputs.ts';
 import { derivePriceTicks, type PriceTicks } from '../simulator/rules/precision.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import { capacityModel } from '../slippage/cost-days.ts';
 import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
+import { BacktestError, describeThrown } from '../strategy-errors.ts';
 import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 import type { PairMembership } from '../universe/membership.ts';
-import { DEFAULT_FEATURE_CANDLES } from '../walk-forward/training-inputs.ts';
-import { type CandleQuality, checkCandles, fillGaps } from './candles.ts';
-import type { GivenSignals } from './given-signals.ts';
-import {
-  type InformativeCandles,
-  informativeReady,
-  type ReadInformative,
-  readInformative,
-} from './informative.ts';
-import { BacktestError, describeThrown } from './strategy-errors.ts';
 
 /** Stored data of one pair. */
 export interface PairData {

@@ -1,27 +1,27 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ReportPairData } from '#contract/report.ts';
-import type { ReportInformative } from '#contract/report-informative.ts';
-import { type Candles, sliceCandles } from '../candles.ts';
-import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from '../digest.ts';
-import { type PairModels, pairModels } from '../report/models.ts';
-import { slippageWarnings } from '../report/slippage.ts';
-import type { PairInput } from '../simulator/types.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ReportPairData } from '#contract/backtests/report.ts';
+import type { ReportInformative } from '#contract/backtests/report-informative.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
   analyze,
   type SharedColumns,
   SIGNAL_COLUMNS,
-} from '../strategies/analyze.ts';
+} from '../analysis/analyze.ts';
+import { detectWrites, type WriteDetectingCandles } from '../analysis/candle-checks.ts';
+import { givenAnalysis } from '../analysis/given-signals.ts';
+import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
+import { type Candles, sliceCandles } from '../candles.ts';
+import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from '../digest.ts';
+import { type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
+import { type PairModels, pairModels } from '../ml/model-report.ts';
+import { planWindows } from '../ml/windows.ts';
+import { slippageWarnings } from '../report/slippage.ts';
+import type { PairInput } from '../simulator/types.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
-import { enterOnlyWithin } from '../universe/mask.ts';
-import { type MlAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
-import { planWindows } from '../walk-forward/windows.ts';
-import { detectWrites, type WriteDetectingCandles } from './candles.ts';
-import { givenAnalysis } from './given-signals.ts';
+import { BacktestError, messageOf, reportActivity } from '../strategy-errors.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
-import { describeInformative, informativeWarnings } from './informative.ts';
-import { BacktestError, messageOf, reportActivity } from './strategy-errors.ts';
+import { enterOnlyWithin } from './universe-mask.ts';
 import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelReason } from './warnings.ts';
 
 export interface PreparedPair {

@@ -1,5 +1,5 @@
 import type { PairInput } from '../simulator/types.ts';
-import type { PairMembership } from './membership.ts';
+import type { PairMembership } from '../universe/membership.ts';
 
 /**
  * The input without the entry signals that would act outside of the intervals. Exits stay, and the strategy's entry signals

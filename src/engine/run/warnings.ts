@@ -1,9 +1,9 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ReportPairData } from '#contract/report.ts';
-import { isInverse } from '#contract/trading-modes.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ReportPairData } from '#contract/backtests/report.ts';
+import { isInverse } from '#contract/values/trading-modes.ts';
+import type { WindowFit } from '../ml/fit-window.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
-import type { WindowFit } from '../walk-forward/fit-window.ts';
 import { candlesBetween, type PairHistory, trainingRows } from './history.ts';
 
 /** Thresholds of the warnings, percent. */

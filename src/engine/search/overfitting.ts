@@ -1,4 +1,4 @@
-import type { Direction, OverfittingReport } from '#contract/hyperopt.ts';
+import type { Direction, OverfittingReport } from '#contract/hyperopt/hyperopt.ts';
 import { median, variance } from '../stats/moments.ts';
 import {
   deflatedSharpe,

@@ -1,4 +1,4 @@
-import type { Direction, Pruner } from '#contract/hyperopt.ts';
+import type { Direction, Pruner } from '#contract/hyperopt/hyperopt.ts';
 import { normalCdf } from '../stats/distributions.ts';
 import { mean, median } from '../stats/moments.ts';
 import { bestTrial, isBetter, type PastTrial } from './trials.ts';

@@ -1,4 +1,4 @@
-import type { Direction, Sampler } from '#contract/hyperopt.ts';
+import type { Direction, Sampler } from '#contract/hyperopt/hyperopt.ts';
 import { createRandom, mix32, type Random } from '../random.ts';
 import { Mixture } from './parzen.ts';
 import { type Axis, axisOf, indexOrValue, type Point, type SearchSpace, uniform } from './space.ts';

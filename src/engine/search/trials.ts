@@ -1,4 +1,4 @@
-import type { Direction, TrialState } from '#contract/hyperopt.ts';
+import type { Direction, TrialState } from '#contract/hyperopt/hyperopt.ts';
 import type { Point } from './space.ts';
 
 /** Data of an earlier trial for suggestions and pruning. */

@@ -1,5 +1,5 @@
-import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
-import type { Protection } from '#contract/protections.ts';
+import type { Protection } from '#contract/config/protections.ts';
+import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import type { ParameterValues, StrategyCallbacks } from '../strategy.ts';
 import type { SimulationSettings } from './types.ts';
 

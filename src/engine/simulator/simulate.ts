@@ -1,4 +1,4 @@
-import { reportActivity } from '../run/strategy-errors.ts';
+import { reportActivity } from '../strategy-errors.ts';
 import { runLoop } from './loop/loop.ts';
 import { runStackedLoop } from './loop/stacked.ts';
 import { resolveSettings } from './settings.ts';

@@ -1,11 +1,11 @@
-import type { OrderTypes, UnfilledTimeout } from '#contract/account.ts';
-import type { MarginMode } from '#contract/account-limits.ts';
-import type { FillModel } from '#contract/limits.ts';
-import type { Protection } from '#contract/protections.ts';
+import type { OrderTypes, UnfilledTimeout } from '#contract/config/account.ts';
+import type { Protection } from '#contract/config/protections.ts';
+import type { MarginMode } from '#contract/values/account-limits.ts';
+import type { FillModel } from '#contract/values/limits.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
-import type { Drawdown } from '../metrics/drawdown.ts';
 import type { DailyCosts } from '../slippage/daily-costs.ts';
+import type { Drawdown } from '../stats/drawdown.ts';
 import type {
   Columns,
   ParameterValues,

@@ -1,6 +1,6 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { IMPACT_DAYS } from '#contract/slippage-limits.ts';
-import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { IMPACT_DAYS } from '#contract/values/slippage-limits.ts';
 import { DAY_MS } from '../timeframe.ts';
 
 /** Coefficient of the impact by which a capacity is measured, for a run without an impact. */

@@ -1,5 +1,5 @@
-import { IMPACT_DAYS, type SpreadEstimator } from '#contract/slippage-limits.ts';
-import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { IMPACT_DAYS, type SpreadEstimator } from '#contract/values/slippage-limits.ts';
 import type { Candles } from '../candles.ts';
 import type { PriceTicks } from '../simulator/rules/precision.ts';
 import { DAY_MS } from '../timeframe.ts';

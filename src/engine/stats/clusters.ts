@@ -1,4 +1,4 @@
-import type { ClusterTotals } from '#contract/stored-challenge.ts';
+import type { ClusterTotals } from '#contract/registry/stored-challenge.ts';
 import { type DoubleDouble, minus, over, plus, times, ZERO } from './double-double.ts';
 import { ROUNDING, type SampleStats } from './welch.ts';
 

@@ -1,4 +1,4 @@
-import type { DoubleDouble } from '#contract/stored-challenge.ts';
+import type { DoubleDouble } from '#contract/registry/stored-challenge.ts';
 
 export type { DoubleDouble };
 

@@ -1,5 +1,5 @@
-import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, ORDER_TYPES } from '#contract/account-limits.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, ORDER_TYPES } from '#contract/values/account-limits.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 
 const SIDES: readonly string[] = ['entry', 'exit'];

@@ -1,5 +1,5 @@
-import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
-import { STAKE_RATIO } from '../run/given-signals.ts';
+import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
+import { STAKE_RATIO } from '../analysis/given-signals.ts';
 import { defineStrategy } from '../strategy.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 

@@ -1,6 +1,6 @@
-import { MAX_INFORMATIVE_PAIRS, MAX_SYMBOL_LENGTH } from '#contract/limits.ts';
-import { SYMBOL } from '#contract/trading-modes.ts';
-import { informativeKey, STAKE } from '../run/informative.ts';
+import { MAX_INFORMATIVE_PAIRS, MAX_SYMBOL_LENGTH } from '#contract/values/limits.ts';
+import { SYMBOL } from '#contract/values/trading-modes.ts';
+import { informativeKey, STAKE } from '../analysis/informative.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { divides, isTimeframe, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 

@@ -1,6 +1,6 @@
 import { predictedAbove, predictedBelow } from '../indicators/index.ts';
+import { riseLabel } from '../ml/labels.ts';
 import { defineStrategy } from '../strategy.ts';
-import { riseLabel } from '../walk-forward/labels.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { PROTECTION_KEYS, PROTECTION_LIMITS } from '#contract/protection-limits.ts';
+import { PROTECTION_KEYS, PROTECTION_LIMITS } from '#contract/values/protection-limits.ts';
 
 /** A value of a protection that is not allowed. */
 export interface ProtectionProblem {

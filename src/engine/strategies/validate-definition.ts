@@ -1,14 +1,15 @@
-import { ACCOUNT_LIMITS } from '#contract/account-limits.ts';
+import { ACCOUNT_LIMITS } from '#contract/values/account-limits.ts';
 import {
   BACKTEST_LIMITS,
   MAX_SYMBOL_LENGTH,
   ML_ENGINE_LIMITS,
   MODEL_ALIASES,
   MODEL_KINDS,
-} from '#contract/limits.ts';
-import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
-import { SYMBOLS } from '#contract/trading-modes.ts';
+} from '#contract/values/limits.ts';
+import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
+import { SYMBOLS } from '#contract/values/trading-modes.ts';
 import { classifierSettingProblems, modelKindOf } from '../ml/settings.ts';
+import { mlEngineOf } from '../ml/windows.ts';
 import { nearestName } from '../nearest-name.ts';
 import {
   CALLBACK_NAMES,
@@ -19,7 +20,6 @@ import {
   type TrailingStop,
 } from '../strategy.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '../timeframe.ts';
-import { mlEngineOf } from '../walk-forward/windows.ts';
 import { orderOptionProblems } from './account-options.ts';
 import { informativeProblems } from './informative-problems.ts';
 import { defaultParameters } from './parameters.ts';

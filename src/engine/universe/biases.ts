@@ -1,4 +1,4 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 
 /** What the choice of the pairs assumes. */
 export function universeBiases({ universe }: Pick<ResolvedBacktestConfig, 'universe'>) {

@@ -1,5 +1,5 @@
-import type { Universe } from '#contract/universe.ts';
-import type { Rebalance } from '#contract/universe-limits.ts';
+import type { Universe } from '#contract/config/universe.ts';
+import type { Rebalance } from '#contract/values/universe-limits.ts';
 import { DAY_MS, floorToGrid } from '../timeframe.ts';
 import type { DailyVolumes } from './daily-volumes.ts';
 

@@ -1,6 +1,6 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { UniverseLeftOut } from '#contract/report-universe.ts';
-import type { Universe } from '#contract/universe.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { UniverseLeftOut } from '#contract/backtests/report-universe.ts';
+import type { Universe } from '#contract/config/universe.ts';
 import { tradedRange } from '../run/history.ts';
 import { DAY_MS, floorToGrid } from '../timeframe.ts';
 import { type DailyVolumes, endsBefore } from './daily-volumes.ts';

@@ -1,6 +1,6 @@
-import type { BacktestResult } from '#contract/backtest.ts';
-import type { Direction } from '#contract/hyperopt.ts';
-import type { Metrics } from '#contract/report-metrics.ts';
+import type { BacktestResult } from '#contract/backtests/backtest.ts';
+import type { Metrics } from '#contract/backtests/report-metrics.ts';
+import type { Direction } from '#contract/hyperopt/hyperopt.ts';
 import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 
 /** A metric that a search can optimize. */

@@ -1,11 +1,12 @@
+import { type Analysis, type SharedColumns, SIGNAL_COLUMNS } from '../analysis/analyze.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
+import { planWindows, type Window } from '../ml/windows.ts';
 import { provenanceOf } from '../report/result.ts';
 import { type PairHistory, tradedRange } from '../run/history.ts';
 import { cutRows, runStrategy } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, type SharedColumns, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { requireObjective } from './objectives.ts';
 import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
@@ -16,7 +17,6 @@ import type {
   WindowCache,
   WindowValue,
 } from './trial.ts';
-import { planWindows, type Window } from './windows.ts';
 
 export interface UntrainedOptions extends Omit<WalkForwardOptions, 'pause'> {
   /** Length of a window in days; the last window ends with the range. */

@@ -1,11 +1,12 @@
+import type { SharedColumns } from '../analysis/analyze.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
+import type { WindowFit } from '../ml/fit-window.ts';
+import { planWindows } from '../ml/windows.ts';
 import { provenanceOf } from '../report/result.ts';
 import { tradedRange } from '../run/history.ts';
-import { BacktestError } from '../run/strategy-errors.ts';
 import { modelWarnings, noModelReason } from '../run/warnings.ts';
 import { mean } from '../stats/moments.ts';
-import type { SharedColumns } from '../strategies/analyze.ts';
-import type { WindowFit } from './fit-window.ts';
+import { BacktestError } from '../strategy-errors.ts';
 import { requireObjective } from './objectives.ts';
 import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
 import type {
@@ -17,7 +18,6 @@ import type {
   WindowValue,
 } from './trial.ts';
 import { TrialPair } from './trial-pair.ts';
-import { planWindows } from './windows.ts';
 
 /**
  * Runs one walk-forward backtest. For each window and pair a model is trained on the days before the window. The window is

@@ -1,22 +1,22 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Digest } from '../digest.ts';
 import { dailyReturns } from '../metrics/equity-curve.ts';
 import { type ComputedMetrics, measureRun } from '../metrics/metrics.ts';
+import type { Window } from '../ml/windows.ts';
 import { buildResult } from '../report/result.ts';
 import { roundNumbers } from '../report/round.ts';
 import { simulationSettings } from '../run/config.ts';
 import { MIN_CANDLES, type PairHistory, readHistory } from '../run/history.ts';
 import { digestPair, marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
-import { BacktestError } from '../run/strategy-errors.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { SimulationMemory } from '../simulator/state/memory.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { mean } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
+import { BacktestError } from '../strategy-errors.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { objectiveValue } from './objectives.ts';
 import type { InSampleWindow, WalkForwardInput, WindowCache, WindowValue } from './trial.ts';
-import type { Window } from './windows.ts';
 
 /** Simulates and measures intervals of a run, each from a full wallet. */
 export class Trader {

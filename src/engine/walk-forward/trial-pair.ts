@@ -1,23 +1,23 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { type Candles, sliceCandles } from '../candles.ts';
-import { canonicalJson } from '../digest.ts';
-import type { BinnedMatrix, FeatureMatrix } from '../ml/features.ts';
-import type { PairHistory } from '../run/history.ts';
-import { atTimeframe, cutRows, mlRunOf, onCandles, seriesOf } from '../run/prepare-pair.ts';
-import type { FittedWindow } from '../run/warnings.ts';
-import type { PairInput } from '../simulator/types.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import {
   type Computed,
   computeColumns,
   decide,
   noPredictions,
   type SharedColumns,
-} from '../strategies/analyze.ts';
+} from '../analysis/analyze.ts';
+import { type Candles, sliceCandles } from '../candles.ts';
+import { canonicalJson } from '../digest.ts';
+import type { BinnedMatrix, FeatureMatrix } from '../ml/features.ts';
+import { fitWindow, type MlRun, predictRows, type WindowFit } from '../ml/fit-window.ts';
+import { type TrainingInputs, trainingInputsOf } from '../ml/training-inputs.ts';
+import type { Window } from '../ml/windows.ts';
+import type { PairHistory } from '../run/history.ts';
+import { atTimeframe, cutRows, mlRunOf, onCandles, seriesOf } from '../run/prepare-pair.ts';
+import type { FittedWindow } from '../run/warnings.ts';
+import type { PairInput } from '../simulator/types.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
-import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
-import { type TrainingInputs, trainingInputsOf } from './training-inputs.ts';
 import type { WindowCache } from './trial.ts';
-import type { Window } from './windows.ts';
 
 /** One pair of a walk-forward run, trained and traded window by window. */
 export class TrialPair {

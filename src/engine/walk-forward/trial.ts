@@ -1,6 +1,6 @@
-import type { BacktestResult } from '#contract/backtest.ts';
-import type { Provenance } from '#contract/report.ts';
-import type { Metrics } from '#contract/report-metrics.ts';
+import type { BacktestResult } from '#contract/backtests/backtest.ts';
+import type { Provenance } from '#contract/backtests/report.ts';
+import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import type { Digest } from '#engine/digest.ts';
 

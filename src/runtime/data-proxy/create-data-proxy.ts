@@ -1,6 +1,6 @@
 import middy from '@middy/core';
-import { CodedError, ERRORS, type ErrorCode } from '#contract/errors.ts';
-import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
+import { CodedError, ERRORS, type ErrorCode } from '#contract/values/errors.ts';
+import { CORRELATION_HEADER, SERVICES } from '#contract/values/names.ts';
 import {
   asCodedError,
   type JsonObject,

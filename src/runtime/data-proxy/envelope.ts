@@ -1,4 +1,4 @@
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

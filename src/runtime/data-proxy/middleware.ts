@@ -1,6 +1,6 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { MiddlewareObj } from '@middy/core';
-import { CORRELATION_HEADER, CORRELATION_ID, METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
+import { CORRELATION_HEADER, CORRELATION_ID, METRICS, METRICS_NAMESPACE } from '#contract/values/names.ts';
 import type { Log } from '../log.ts';
 import {
   isJsonObject,

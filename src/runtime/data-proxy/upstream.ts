@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '#contract/errors.ts';
+import { ERRORS, type ErrorCode } from '#contract/values/errors.ts';
 import type { Clock } from '#domain/ports.ts';
 import { isJsonObject, type JsonObject } from './envelope.ts';
 

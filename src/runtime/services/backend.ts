@@ -1,14 +1,14 @@
 import type { ListAuditDeps } from '#domain/audit/list-audit.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
-import { deferred } from '#domain/deferred.ts';
 import type { EventLog } from '#domain/events/event-log.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
-import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
+import type { ActiveJobs, JobRow } from '#domain/jobs/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { callerOf, includedRoles } from '../authenticate.ts';
@@ -19,9 +19,9 @@ import type { RegistryDeps } from './registry.ts';
 import { sharingHandlers } from './sharing.ts';
 import type { WebhookHandlerDeps } from './webhooks.ts';
 
-const { getStrategy, listStrategies } = deferred(() => import('#domain/list-strategies.ts'));
-const { checkFreshness, listSymbols } = deferred(() => import('#domain/market-data.ts'));
-const { getOverview } = deferred(() => import('#domain/get-overview.ts'));
+const { getStrategy, listStrategies } = deferred(() => import('#domain/config/list-strategies.ts'));
+const { checkFreshness, listSymbols } = deferred(() => import('#domain/data/market-data.ts'));
+const { getOverview } = deferred(() => import('#domain/overview/get-overview.ts'));
 const { listAudit } = deferred(() => import('#domain/audit/list-audit.ts'));
 
 /** Dependencies of the backend, on any host. */

@@ -1,10 +1,14 @@
 import type * as z from 'zod';
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contract/backtest-api.ts';
-import { lookAheadOf } from '#contract/look-ahead.ts';
-import type { BacktestLane, JobDurations, QueueState } from '#contract/queue.ts';
-import type { RetentionDays } from '#contract/retention.ts';
-import type { Annotations, JobRow } from '#domain/job-list-ports.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import type {
+  BacktestJob,
+  BacktestJobSummary,
+  BacktestSubmission,
+} from '#contract/backtests/backtest-api.ts';
+import type { BacktestLane, JobDurations, QueueState } from '#contract/backtests/queue.ts';
+import { lookAheadOf } from '#contract/config/look-ahead.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import type { Annotations, JobRow } from '#domain/jobs/job-list-ports.ts';
 import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';
 

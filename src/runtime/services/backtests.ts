@@ -1,35 +1,35 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { lookAheadOf } from '#contract/look-ahead.ts';
-import { SESSION_HEADER } from '#contract/names.ts';
-import type { RetentionDays } from '#contract/retention.ts';
-import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
-import { deferred } from '#domain/deferred.ts';
-import { listExperiments } from '#domain/experiments.ts';
-import type { ExportBacktestDeps } from '#domain/export-backtest.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { lookAheadOf } from '#contract/config/look-ahead.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import { SESSION_HEADER } from '#contract/values/names.ts';
+import { type CancelBacktestDeps, cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
+import type { ExportBacktestDeps } from '#domain/backtests/export-backtest.ts';
 import {
   type BacktestProgressDeps,
   getBacktestEquity,
   getBacktestProgress,
   getBacktestReport,
   listBacktests,
-} from '#domain/get-backtest.ts';
+} from '#domain/backtests/get-backtest.ts';
+import type { SubmitBacktestDeps } from '#domain/backtests/submit-backtest.ts';
+import { updateBacktest } from '#domain/backtests/update-backtest.ts';
+import { listExperiments } from '#domain/jobs/experiments.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { deleteBacktest } from '#domain/retention/delete-backtest.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
-import type { SubmitBacktestDeps } from '#domain/submit-backtest.ts';
-import { unknownBacktest } from '#domain/unknown-resources.ts';
-import { updateBacktest } from '#domain/update-backtest.ts';
+import { deferred } from '#domain/shared/lazy.ts';
+import { unknownBacktest } from '#domain/shared/unknown-resources.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { jobPageView } from './job-page-view.ts';
 
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
-const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
+const { submitBacktest } = deferred(() => import('#domain/backtests/submit-backtest.ts'));
 
-const { exportBacktest } = deferred(() => import('#domain/export-backtest.ts'));
-const { getBacktestCurve } = deferred(() => import('#domain/get-backtest-curve.ts'));
-const { listBacktestTrades } = deferred(() => import('#domain/list-backtest-trades.ts'));
+const { exportBacktest } = deferred(() => import('#domain/backtests/export-backtest.ts'));
+const { getBacktestCurve } = deferred(() => import('#domain/backtests/get-backtest-curve.ts'));
+const { listBacktestTrades } = deferred(() => import('#domain/backtests/list-backtest-trades.ts'));
 
 export interface BacktestsDeps
   extends SubmitBacktestDeps,

@@ -6,9 +6,9 @@ import {
   ChallengeRollbackRequest,
   HoldRequest,
   ResumeRequest,
-} from '#contract/challenge-api.ts';
-import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
-import type { StoredEvaluation } from '#contract/stored-challenge.ts';
+} from '#contract/registry/challenge-api.ts';
+import { TRADE_FIELDS } from '#contract/registry/challenge-trade.ts';
+import type { StoredEvaluation } from '#contract/registry/stored-challenge.ts';
 import { assignKey, routeKey } from '#domain/challenges/assign-key.ts';
 import {
   advanceChallenge,
@@ -28,8 +28,8 @@ import {
   listChallenges,
   listChallengeTrades,
 } from '#domain/challenges/read-challenges.ts';
+import { unknownKeyWarnings } from '#domain/shared/unknown-keys.ts';
 import type { TransitionResult } from '#domain/transitions/apply-transition.ts';
-import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { ignoredKeys, ignoredOfWaiver, transitionCallOf } from './registry.ts';

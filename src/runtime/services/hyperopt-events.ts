@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
 import {
   HyperoptEventsQuery,
   type HyperoptPermutedSearchEvent,
   type HyperoptTrialEvent,
-} from '#contract/hyperopt-api.ts';
-import type { RetentionDays } from '#contract/retention.ts';
+} from '#contract/hyperopt/hyperopt-api.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import { endedTrials } from '#domain/hyperopt/trial-counts.ts';

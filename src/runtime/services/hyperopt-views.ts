@@ -1,5 +1,7 @@
 import type * as z from 'zod';
-import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
+import type { QueueState } from '#contract/backtests/queue.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import {
   HyperoptAccount,
   type HyperoptJob,
@@ -7,9 +9,7 @@ import {
   type HyperoptStart,
   type HyperoptSummary,
   type HyperoptTrial,
-} from '#contract/hyperopt-api.ts';
-import type { QueueState } from '#contract/queue.ts';
-import type { RetentionDays } from '#contract/retention.ts';
+} from '#contract/hyperopt/hyperopt-api.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';

@@ -1,6 +1,6 @@
-import { isTerminal } from '#contract/backtest.ts';
-import { SESSION_HEADER } from '#contract/names.ts';
-import type { RetentionDays } from '#contract/retention.ts';
+import { isTerminal } from '#contract/backtests/backtest.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import { SESSION_HEADER } from '#contract/values/names.ts';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import {
   getHyperopt,
@@ -12,7 +12,7 @@ import type { TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import { resumeHyperopt, type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
-import { unknownHyperopt } from '#domain/unknown-resources.ts';
+import { unknownHyperopt } from '#domain/shared/unknown-resources.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';

@@ -1,4 +1,4 @@
-import type { JobPage, ListedJobRow } from '#domain/job-list-ports.ts';
+import type { JobPage, ListedJobRow } from '#domain/jobs/job-list-ports.ts';
 
 /** Page of a list of jobs as clients see it. */
 export function jobPageView<Item>({ next, searched, count }: JobPage<unknown>, items: Item[]) {

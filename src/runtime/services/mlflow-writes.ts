@@ -1,5 +1,5 @@
-import type { MlflowModel } from '#contract/mlflow-api.ts';
-import { findStrategy } from '#domain/find-strategy.ts';
+import type { MlflowModel } from '#contract/registry/mlflow-api.ts';
+import { findStrategy } from '#domain/config/find-strategy.ts';
 import { registeredRun } from '#domain/mlflow/artifacts.ts';
 import { type MlflowModelsDeps, modelExists, newModelView } from '#domain/mlflow/models.ts';
 import { registrationTags, withoutTag, withTag } from '#domain/mlflow/version-tags.ts';

@@ -1,11 +1,11 @@
-import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
-import { MAX_ID_LENGTH, MLFLOW_LIMITS } from '#contract/limits.ts';
-import { DEFAULT_EXPERIMENT, type MlflowExperiment } from '#contract/mlflow-api.ts';
-import type { Stage } from '#contract/stored-registry.ts';
-import { type Caller, findAccessible, type Ownership } from '#domain/access.ts';
-import { listExperiments } from '#domain/experiments.ts';
-import { exportBacktest } from '#domain/export-backtest.ts';
+import { BACKTEST_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import { DEFAULT_EXPERIMENT, type MlflowExperiment } from '#contract/registry/mlflow-api.ts';
+import type { Stage } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { MAX_ID_LENGTH, MLFLOW_LIMITS } from '#contract/values/limits.ts';
+import { type Caller, findAccessible, type Ownership } from '#domain/access/access.ts';
+import { exportBacktest } from '#domain/backtests/export-backtest.ts';
+import { listExperiments } from '#domain/jobs/experiments.ts';
 import { ARTIFACT_NAMES, artifactUri, formatOf } from '#domain/mlflow/artifacts.ts';
 import { equalTo } from '#domain/mlflow/filter.ts';
 import {
@@ -22,7 +22,7 @@ import { checkQuery, pageOf, select } from '#domain/mlflow/pages.ts';
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
 import { getVersion } from '#domain/registry/read-models.ts';
-import { unknownModel } from '#domain/unknown-resources.ts';
+import { unknownModel } from '#domain/shared/unknown-resources.ts';
 import { authorize, callerOf, type Principal } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import type { BacktestsDeps } from './backtests.ts';

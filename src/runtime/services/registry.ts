@@ -1,9 +1,14 @@
-import { PromoteRequest, RegisterRequest, RollbackRequest, StageRequest } from '#contract/registry-api.ts';
-import { WaiveRequest } from '#contract/release-policy.ts';
+import { WaiveRequest } from '#contract/config/release-policy.ts';
+import {
+  PromoteRequest,
+  RegisterRequest,
+  RollbackRequest,
+  StageRequest,
+} from '#contract/registry/registry-api.ts';
+import { compareVersions } from '#domain/catalog/compare-versions.ts';
+import { type ListCatalogDeps, listCatalog } from '#domain/catalog/list-catalog.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { endChallenges } from '#domain/challenges/write-challenge.ts';
-import { compareVersions } from '#domain/compare-versions.ts';
-import { type ListCatalogDeps, listCatalog } from '#domain/list-catalog.ts';
 import { labelVersion } from '#domain/registry/label-version.ts';
 import { type PromoteVersionDeps, promoteVersion } from '#domain/registry/promote-version.ts';
 import {
@@ -16,9 +21,9 @@ import {
 import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
 import { type RollbackModelDeps, rollbackModel } from '#domain/registry/rollback-model.ts';
 import { type StageVersionDeps, stageVersion } from '#domain/registry/stage-version.ts';
+import { unknownKeyWarnings } from '#domain/shared/unknown-keys.ts';
 import type { TransitionCall, TransitionResult } from '#domain/transitions/apply-transition.ts';
 import type { NewProduction } from '#domain/transitions/registry-store.ts';
-import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest, Handlers } from '../handler.ts';
 

@@ -1,4 +1,4 @@
-import type { RetentionDays } from '#contract/retention.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
 import { expiryOf, isKept, type RetainedJob } from '#domain/retention/retention.ts';
 
 /** Retention of a job as clients see it. */

@@ -1,6 +1,6 @@
-import type { ResourceKind } from '#contract/sharing.ts';
-import type { Ownership } from '#domain/access.ts';
-import { type GivenGrant, getSharing, shareResource } from '#domain/sharing.ts';
+import type { ResourceKind } from '#contract/values/sharing.ts';
+import type { Ownership } from '#domain/access/access.ts';
+import { type GivenGrant, getSharing, shareResource } from '#domain/access/sharing.ts';
 import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest } from '../handler.ts';
 

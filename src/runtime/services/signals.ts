@@ -1,5 +1,5 @@
-import type { Signals } from '#contract/signals-api.ts';
-import type { StoredSignals } from '#contract/stored-signals.ts';
+import type { Signals } from '#contract/market-data/signals-api.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
 import {
   createSignals,
   type DeleteSignalsDeps,

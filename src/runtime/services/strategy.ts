@@ -1,9 +1,9 @@
 import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
 import type { ListAllChallengesDeps } from '#domain/challenges/list-all-challenges.ts';
-import { deferred } from '#domain/deferred.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
+import { deferred } from '#domain/shared/lazy.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { HyperoptDeps } from './hyperopt.ts';

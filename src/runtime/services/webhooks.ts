@@ -1,5 +1,5 @@
-import type { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
-import type { Webhook, WebhookDelivery } from '#contract/webhook-api.ts';
+import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import type { Webhook, WebhookDelivery } from '#contract/platform/webhook-api.ts';
 import {
   getWebhook,
   listDeliveries,

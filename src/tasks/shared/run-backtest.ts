@@ -5,9 +5,9 @@ import { removeClientClasses } from '#adapters/global-state.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
-import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
-import { catchStrayErrors } from '#adapters/stray-errors.ts';
-import { type RunBacktestJobDeps, runBacktestJob } from '#domain/run-backtest-job.ts';
+import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
+import { catchStrayErrors } from '#adapters/strategies/unhandled-errors.ts';
+import { type RunBacktestJobDeps, runBacktestJob } from '#domain/backtests/run-backtest-job.ts';
 import { runTask, type TaskEnv, type TaskIdentity } from '#runtime/task.ts';
 import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
 

@@ -3,7 +3,7 @@
  * argument it writes the program's code cache at its end: only for jobs of built-in strategies.
  */
 import { dirname, join } from 'node:path';
-import { importModule } from '#adapters/import-module.ts';
+import { importModule } from '#adapters/strategies/import-module.ts';
 import { loadProgram, recordProgram } from '#runtime/code-cache.ts';
 
 interface Program {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { recordCorruption } from '#domain/data/corrupt-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
 import { collectFixture, END, START, STEP } from './collect-candles-fixture.ts';

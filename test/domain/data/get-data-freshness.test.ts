@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FreshnessQuery } from '#contract/market-data.ts';
+import { FreshnessQuery } from '#contract/market-data/market-data.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { SeriesInfo, SeriesStore } from '#domain/ports.ts';
 import type { Timeframe } from '#engine/timeframe.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { fetchLeverageTiers } from '#adapters/exchange/ccxt-tiers.ts';
 import { importLeverageTiers } from '#adapters/import/leverage-tiers.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { InstrumentRecord } from '#contract/stored-market-data.ts';
+import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { InstrumentCollector, instrumentOf } from '#domain/data/collect-instruments.ts';
+import type { Exchange } from '#domain/data/exchange-ports.ts';
+import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import { readLeverageTiers } from '#domain/data/leverage-tiers.ts';
-import type { Exchange } from '#domain/exchange-ports.ts';
-import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { Instrument } from '#engine/instrument.ts';
 
 const tier = (min: number, max: number, leverage: number, rate: number, cum?: string) => ({

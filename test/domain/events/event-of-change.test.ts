@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EVENT_TYPES, type EventType } from '#contract/event-types.ts';
-import { EVENT_SCHEMAS } from '#contract/events.ts';
+import { EVENT_SCHEMAS } from '#contract/platform/events.ts';
+import { EVENT_TYPES, type EventType } from '#contract/values/event-types.ts';
 import { eventsOf, type TableChange } from '#domain/events/event-of-change.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 import { pendingJob, SOME_RESULT } from '../../support/jobs.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { StoredTrial, TrialIn, TrialState } from '#contract/hyperopt.ts';
+import type { StoredTrial, TrialIn, TrialState } from '#contract/hyperopt/hyperopt.ts';
 import { listHyperoptTrials } from '#domain/hyperopt/get-hyperopt.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
 import { computing } from '../../support/hyperopt-workers.ts';

@@ -1,8 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { QUEUE_LIMITS } from '#contract/queue.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';

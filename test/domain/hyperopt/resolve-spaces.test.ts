@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
+import type { HyperoptRequest } from '#contract/hyperopt/hyperopt-request.ts';
 import { resolveSearch } from '#domain/hyperopt/resolve-spaces.ts';
 import pullback from '#strategies/example_pullback.ts';
 

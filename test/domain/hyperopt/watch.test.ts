@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
-import type { Grant } from '#contract/sharing-schemas.ts';
-import type { Caller } from '#domain/access.ts';
+import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
+import type { Caller } from '#domain/access/access.ts';
 import {
   FinishedTrialReader,
   type HyperoptEvent,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { LEASE_MS } from '#domain/hyperopt/trial-queue.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';

@@ -1,8 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cancelBacktest } from '#domain/cancel-backtest.ts';
+import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
-import { reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { reconcileQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 

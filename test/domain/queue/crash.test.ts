@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endExecutions, reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { endExecutions, reconcileQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 

@@ -1,13 +1,13 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { StoredBacktestJob } from '#contract/backtest.ts';
-import { QUEUE_LIMITS } from '#contract/queue.ts';
-import { cancelBacktest } from '#domain/cancel-backtest.ts';
-import { ExecutionRejected } from '#domain/execution-ports.ts';
+import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
+import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
+import { ExecutionRejected } from '#domain/jobs/execution-ports.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
-import { endExecutions, measureQueue, reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { endExecutions, measureQueue, reconcileQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene, SECOND, START } from '../../support/queue-scene.ts';
 

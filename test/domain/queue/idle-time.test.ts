@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dispatch } from '#domain/queue/dispatch.ts';
-import { endExecutions, measureQueue } from '#domain/reconcile-jobs.ts';
+import { endExecutions, measureQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 

@@ -1,11 +1,11 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStrategyCosts } from '#adapters/aws/dynamo-strategy-costs.ts';
-import { toJobItem } from '#adapters/aws/job-records.ts';
-import { measureQueue, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { toJobItem } from '#adapters/dynamo/job-records.ts';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { DynamoStrategyCosts } from '#adapters/dynamo/strategy-costs.ts';
+import { measureQueue, type ReconcileDeps, reconcileQueue } from '#domain/repair/repair-jobs.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { memoryExecutions } from '../../support/executions.ts';

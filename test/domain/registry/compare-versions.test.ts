@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { BacktestResult } from '#contract/backtest.ts';
-import type { VersionComparison } from '#contract/catalog-api.ts';
-import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import { compareVersions, improvementOf } from '#domain/compare-versions.ts';
+import type { BacktestResult } from '#contract/backtests/backtest.ts';
+import type { VersionComparison } from '#contract/registry/catalog-api.ts';
+import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import { compareVersions, improvementOf } from '#domain/catalog/compare-versions.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { SOME_RESULT } from '../../support/jobs.ts';
 import { storedVersion } from '../../support/stored-version.ts';

@@ -1,8 +1,8 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { CodedError } from '#contract/errors.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import type { RegistryStore, StageTransition } from '#domain/transitions/registry-store.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { type Answer, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';

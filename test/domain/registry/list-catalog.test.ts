@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
-import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
-import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
-import { type CatalogPage, type ListCatalogInput, listCatalog } from '#domain/list-catalog.ts';
+import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
+import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
+import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
+import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { type CatalogPage, type ListCatalogInput, listCatalog } from '#domain/catalog/list-catalog.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { SOME_RESULT } from '../../support/jobs.ts';
 import { storeCatalog } from '../../support/stored-catalog.ts';

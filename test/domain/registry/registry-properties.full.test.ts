@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Stage } from '#contract/stored-registry.ts';
+import type { Stage } from '#contract/registry/stored-registry.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { type Answer, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 import { Invariants } from '../../support/registry-invariants.ts';

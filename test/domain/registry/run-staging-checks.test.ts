@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { RegisteredVersion } from '#contract/backtest.ts';
+import type { RegisteredVersion } from '#contract/backtests/backtest.ts';
 import { runStagingChecks, type SmokeRun } from '#domain/registry/run-staging-checks.ts';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import { createCandles } from '#engine/candles.ts';
+import { riseLabel } from '#engine/ml/labels.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { riseLabel } from '#engine/walk-forward/labels.ts';
 import { SAMPLE_STRATEGY, sampleInput, sha256 } from '../../engine/backtest-sample.ts';
 import { learningInput } from '../../engine/walk-forward/sample.ts';
 

@@ -6,8 +6,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
-import type { TrialRecord } from '#contract/trial-ledger.ts';
+import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
+import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
 import type { ClaimedJob } from '#domain/ports.ts';
 import { countBacktest, countStudy } from '#domain/trials/count-trials.ts';
 import { MAX_TRIAL_GROUPS } from '#domain/trials/owner-trials.ts';

@@ -1,10 +1,10 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { LookAheadSubject } from '#engine/look-ahead/runs.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import { startupRows, trainingRows } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { marketCandles } from '../indicators/market.ts';
 
 const START = Date.UTC(2024, 0, 1);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeLookAhead } from '#engine/look-ahead/analysis.ts';
+import { riseLabel } from '#engine/ml/labels.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { riseLabel } from '#engine/walk-forward/labels.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { SMALL, swinging } from '../walk-forward/sample.ts';
 
 /** Startup candles, training and windows to predict. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricDefinition } from '#contract/report.ts';
+import type { MetricDefinition } from '#contract/backtests/report.ts';
 import {
   AccountMetrics,
   ActivityMetrics,
   ClosedTradeMetrics,
   EquityMetrics,
   TableRow,
-} from '#contract/report-metrics.ts';
+} from '#contract/backtests/report-metrics.ts';
 import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 
 const definitions: Readonly<Record<string, MetricDefinition>> = METRIC_DEFINITIONS;

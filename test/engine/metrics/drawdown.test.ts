@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { drawdownPeriods, drawdownSeries } from '#engine/metrics/equity-curve.ts';
+import { drawdownOf } from '#engine/stats/drawdown.ts';
 
 const VALUES = [900, 1000, 1200, 1080, 1140, 1200, 1300, 1170];
 

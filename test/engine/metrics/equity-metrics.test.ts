@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { type DailyEquity, dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { equityMetrics } from '#engine/metrics/metrics.ts';
+import { drawdownOf } from '#engine/stats/drawdown.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
 

@@ -1,4 +1,3 @@
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type TradeTable,
 } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
+import { drawdownOf } from '#engine/stats/drawdown.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
 /** A Monday. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { CLASSIFIER_LIMITS, MODEL_ALIASES, MODEL_KINDS, type NumberBounds } from '#contract/limits.ts';
+import { CLASSIFIER_LIMITS, MODEL_ALIASES, MODEL_KINDS, type NumberBounds } from '#contract/values/limits.ts';
 import { trainClassifier } from '#engine/ml/classifier.ts';
 import { checkClassifierSettings, classifierSettingProblems, modelKindOf } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
+import { drawdownOf } from '#engine/stats/drawdown.ts';
 import { tableOf } from '../metrics/samples.ts';
 import { balanceFamily, type EquityPoint } from './balance-family.ts';
 import { cases } from './random-markets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calibrationBins, modelQuality } from '#engine/report/models.ts';
+import { calibrationBins, modelQuality } from '#engine/ml/model-report.ts';
 
 const quality = (probabilities: number[], labels: number[]) =>
   modelQuality(Float64Array.from(probabilities), Uint8Array.from(labels));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildModels, type PairModels } from '#engine/report/models.ts';
+import { buildModels, type PairModels } from '#engine/ml/model-report.ts';
 import { learningInput } from '../walk-forward/sample.ts';
 
 const { config } = learningInput();

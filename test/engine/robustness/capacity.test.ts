@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { ReportRobustness } from '#contract/report-robustness.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { CAPACITY_DEFINITIONS } from '#engine/metrics/robustness-catalogue.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { robustnessText } from '../../../bin/cli/robustness-text.ts';
+import { robustnessText } from '../../../bin/cli/reports/robustness-text.ts';
 import { START } from '../run/candles.ts';
 import { MOMENTUM, testOf } from './chance.ts';
 

@@ -1,5 +1,5 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ReportRobustness } from '#contract/report-robustness.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { createRandom } from '#engine/random.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReportRobustness } from '#contract/report-robustness.ts';
+import { ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { type BacktestInput, runBacktest } from '#engine/backtest.ts';
 import { ROBUSTNESS_DEFINITIONS } from '#engine/metrics/robustness-catalogue.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';

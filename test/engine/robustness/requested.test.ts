@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReportRobustness } from '#contract/report-robustness.ts';
+import { ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import type { Candles } from '#engine/candles.ts';
 import { ROBUSTNESS_TEST_DEFINITIONS } from '#engine/metrics/robustness-catalogue.ts';
 import { createRandom } from '#engine/random.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { HyperoptJobIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
 import { permutationTest, searchPermuted } from '#domain/hyperopt/permuted-searches.ts';
 import { runRequested, TrialDataOf, type TrialRequest } from '#domain/hyperopt/run-trial.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { checkCandles, fillGaps } from '#engine/analysis/candle-checks.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { checkCandles, fillGaps } from '#engine/run/candles.ts';
 import { MINUTE, START, walk, without } from './candles.ts';
 
 describe('fillGaps', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { detectWrites } from '#engine/analysis/candle-checks.ts';
 import { CANDLE_COLUMNS, createCandles } from '#engine/candles.ts';
-import { detectWrites } from '#engine/run/candles.ts';
 
 const candles = () => {
   const made = createCandles(5);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pruner } from '#contract/hyperopt.ts';
+import type { Pruner } from '#contract/hyperopt/hyperopt.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, duplicateOf, type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
 

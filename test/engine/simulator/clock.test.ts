@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { tradeColumns, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { SimulationStopped, simulate } from '#engine/simulator/simulate.ts';
 import { SimulationMemory } from '#engine/simulator/state/memory.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
+import { drawdownOf } from '#engine/stats/drawdown.ts';
 import { flat, HOUR, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 function run(scripts: readonly PairScript[], settings: Partial<SimulationSettings> = {}) {

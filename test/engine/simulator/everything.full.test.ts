@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Protection } from '#contract/protections.ts';
+import type { Protection } from '#contract/config/protections.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';

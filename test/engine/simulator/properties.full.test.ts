@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { enterOnlyWithin } from '#engine/run/universe-mask.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
-import { enterOnlyWithin } from '#engine/universe/mask.ts';
 import { disagreements, endsInDust } from '../reference/agreement.ts';
 import { runReference } from '../reference/simulator.ts';
 import { marketOf, rulesOf } from '../reference/translate.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { OrderTypes } from '#contract/account.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { Protection } from '#contract/protections.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { OrderTypes } from '#contract/config/account.ts';
+import type { Protection } from '#contract/config/protections.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { readHistory } from '#engine/run/history.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { SlippageModel } from '#contract/config/slippage-model.ts';
 import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
 import { stepOfDecimals } from '#engine/simulator/rules/decimals.ts';
 import { PriceTicks } from '#engine/simulator/rules/precision.ts';

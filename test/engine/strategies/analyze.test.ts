@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { analyze, StrategyRunError } from '#engine/analysis/analyze.ts';
 import { sma } from '#engine/indicators/index.ts';
-import { analyze, StrategyRunError } from '#engine/strategies/analyze.ts';
 import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
 import { marketCandles } from '../indicators/market.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PROTECTION_KEYS } from '#contract/protection-limits.ts';
-import { Protection } from '#contract/protections.ts';
+import { Protection } from '#contract/config/protections.ts';
+import { PROTECTION_KEYS } from '#contract/values/protection-limits.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 
 const problems = (protection: unknown) =>

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SimExchange } from '#adapters/exchange/sim.ts';
-import { checkStrategy } from '#adapters/local/strategy-check.ts';
-import { loadStrategyFiles } from '#adapters/strategy-files.ts';
+import { checkStrategy } from '#adapters/local/definitions/strategy-check.ts';
+import { loadStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 

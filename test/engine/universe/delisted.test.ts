@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Instrument } from '#engine/instrument.ts';
+import { enterOnlyWithin } from '#engine/run/universe-mask.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
-import { enterOnlyWithin } from '#engine/universe/mask.ts';
 import {
   candlesOf,
   flat,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BacktestReport as ReportSchema } from '#contract/report.ts';
+import { BacktestReport as ReportSchema } from '#contract/backtests/report.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { sliceCandles } from '#engine/candles.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';

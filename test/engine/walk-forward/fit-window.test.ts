@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { trainClassifier } from '#engine/ml/classifier.ts';
+import { type FitWindow, fitWindow, type MlRun, predicting, trainingSet } from '#engine/ml/fit-window.ts';
+import { type TrainingInputs, trainingInputsOf } from '#engine/ml/training-inputs.ts';
+import { mlEngineOf, planWindows } from '#engine/ml/windows.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { type StrategyDefinition, UNKNOWN_LABEL } from '#engine/strategy.ts';
-import {
-  type FitWindow,
-  fitWindow,
-  type MlRun,
-  predicting,
-  trainingSet,
-} from '#engine/walk-forward/fit-window.ts';
-import { type TrainingInputs, trainingInputsOf } from '#engine/walk-forward/training-inputs.ts';
-import { mlEngineOf, planWindows } from '#engine/walk-forward/windows.ts';
 import { START } from '../run/candles.ts';
 import { SMALL, swinging } from './sample.ts';
 

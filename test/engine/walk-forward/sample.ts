@@ -1,11 +1,11 @@
 import type { BacktestInput } from '#engine/backtest.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import { createRandom } from '#engine/random.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { MlEngineOverrides, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { CONFIG, sha256 } from '../backtest-sample.ts';
 import { START } from '../run/candles.ts';
 

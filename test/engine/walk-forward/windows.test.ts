@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { planWindows } from '#engine/ml/windows.ts';
 import { createRandom } from '#engine/random.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { contentKey } from '#engine/walk-forward/trial-pair.ts';
-import { planWindows } from '#engine/walk-forward/windows.ts';
 
 const START = Date.UTC(2024, 0, 1);
 const PERIODS = { train_period_days: 30, backtest_period_days: 7 };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { EnvDeclaration } from '#contract/env-fields.ts';
+import type { EnvDeclaration } from '#contract/env/env-fields.ts';
 import { readEnv } from '#runtime/env.ts';
 import { clientConfig } from '../emulator.ts';
 import type { Deployed } from '../rehearsal.ts';

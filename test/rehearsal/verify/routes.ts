@@ -1,5 +1,5 @@
-import { pathsOf } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
+import { operationsOf } from '#contract/operations/operations.ts';
+import { pathsOf } from '#contract/values/operation.ts';
 import { getJson } from '../emulator.ts';
 import type { Deployed } from '../rehearsal.ts';
 import { failOn, resourcesOf } from './resources.ts';

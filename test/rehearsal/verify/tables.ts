@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type KeyAttribute, TABLES, type TableId } from '#contract/tables.ts';
+import { type KeyAttribute, TABLES, type TableId } from '#contract/values/tables.ts';
 import { clientConfig } from '../emulator.ts';
 import type { Deployed } from '../rehearsal.ts';
 import { failOn, resourcesOf } from './resources.ts';
 
-/** Compares keys, indexes, projections and TTL of the deployed tables with src/contract/tables.ts. */
+/** Compares keys, indexes, projections and TTL of the deployed tables with src/contract/values/tables.ts. */
 export async function tables(deployed: Deployed): Promise<string> {
   const dynamo = new DynamoDBClient(clientConfig(deployed.emulator));
   const found = resourcesOf(deployed, 'AWS::DynamoDB::GlobalTable');
@@ -44,7 +44,7 @@ export async function tables(deployed: Deployed): Promise<string> {
     }
   }
   failOn(problems);
-  return `${Object.keys(TABLES).length} with ${indexes} indexes equal src/contract/tables.ts`;
+  return `${Object.keys(TABLES).length} with ${indexes} indexes equal src/contract/values/tables.ts`;
 }
 
 function expectedOf(id: TableId) {

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { pageHeaders } from '#contract/security-headers.ts';
-import type { WebConfig } from '#contract/web-config.ts';
+import { pageHeaders } from '#contract/values/security-headers.ts';
+import type { WebConfig } from '#contract/values/web-config.ts';
 import {
   accessClaims,
   LOCAL_POOL,

@@ -1,4 +1,4 @@
-import type { Overview, OverviewJob } from '#contract/overview-api.ts';
+import type { Overview, OverviewJob } from '#contract/platform/overview-api.ts';
 
 const MINUTE = 60_000;
 const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOString();

@@ -1,5 +1,5 @@
 import OPERATIONS_BY_ID from 'virtual:operations';
-import type { EventsOf, OperationId, RequestOf, ResponseOf } from '#contract/calls.ts';
+import type { EventsOf, OperationId, RequestOf, ResponseOf } from '#contract/operations/calls.ts';
 
 export type { EventsOf, OperationId, RequestOf, ResponseOf };
 

@@ -1,4 +1,4 @@
-import type { WebConfig } from '#contract/web-config.ts';
+import type { WebConfig } from '#contract/values/web-config.ts';
 
 let config: WebConfig | undefined;
 

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import type { WebConfig } from '#contract/web-config.ts';
+import type { WebConfig } from '#contract/values/web-config.ts';
 import type { TokenSource } from '../api/client.ts';
 
 /** What this tab remembers between the redirect to the provider and the way back. */

@@ -1,9 +1,9 @@
 import LIMITS from 'virtual:limits';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { CheckField, SelectField } from './choices.tsx';
 import { NumberField, NumberOrNoneField } from './inputs.tsx';
 
-export type AccountOption = keyof typeof import('#contract/account.ts').ACCOUNT_OPTIONS;
+export type AccountOption = keyof typeof import('#contract/config/account.ts').ACCOUNT_OPTIONS;
 type Options = Pick<BacktestConfigRequest, AccountOption>;
 
 const { limits, defaults, orderTypes, marginModes } = LIMITS.account;

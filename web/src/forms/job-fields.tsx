@@ -1,6 +1,6 @@
 import LIMITS from 'virtual:limits';
 import { type ReactNode, useState } from 'react';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { webConfig } from '../api/config.ts';
 import { type StoredSeries, useStoredData } from '../api/coverage.ts';
 import { useCall } from '../api/queries.ts';

@@ -1,6 +1,6 @@
 import LIMITS from 'virtual:limits';
-import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import type { SpreadEstimator } from '#contract/slippage-limits.ts';
+import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
+import type { SpreadEstimator } from '#contract/values/slippage-limits.ts';
 import { SelectField } from './choices.tsx';
 import { NumberField } from './inputs.tsx';
 

@@ -1,7 +1,7 @@
 import './report-file.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import type { ReportFileData } from '#contract/report-file.ts';
+import type { ReportFileData } from '#contract/backtests/report-file.ts';
 import { answerFrom } from '../api/client.ts';
 import { createQueryClient } from '../api/queries.ts';
 import { replaceInvalidLanguage } from '../ui/locale.ts';

@@ -1,6 +1,6 @@
 import { Moon, Printer, Sun } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
-import type { ReportFileData } from '#contract/report-file.ts';
+import type { ReportFileData } from '#contract/backtests/report-file.ts';
 import type { Job } from '../pages/report/data.ts';
 import { JobHead } from '../pages/report/job-head.tsx';
 import { Report } from '../pages/report/report.tsx';

@@ -1,4 +1,4 @@
-import type { FileCandles, ReportFileData } from '#contract/report-file.ts';
+import type { FileCandles, ReportFileData } from '#contract/backtests/report-file.ts';
 import type { Source } from '../api/client.ts';
 
 /** Parameters of the calls of the report's parts. */

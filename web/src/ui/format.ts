@@ -1,4 +1,4 @@
-import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricUnit } from '#contract/values/metric-labels.ts';
 
 /** U+2212: as wide as a plus sign, so that columns of numbers align. */
 const MINUS = '−';

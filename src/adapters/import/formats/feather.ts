@@ -1,7 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { CompressionType, compressionRegistry, RecordBatchReader } from 'apache-arrow';
-import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
-import { decodeLz4Frame } from './lz4-frame.ts';
 import {
   BadFileError,
   ColumnBuilder,
@@ -10,7 +8,9 @@ import {
   type Layout,
   MAX_ROWS,
   readWhole,
-} from './rows.ts';
+} from '../rows.ts';
+import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
+import { decodeLz4Frame } from './lz4-frame.ts';
 
 const MAGIC = 'ARROW1';
 const MAGIC_OF_VERSION_1 = 'FEA1';

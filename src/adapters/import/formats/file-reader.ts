@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { stat } from 'node:fs/promises';
-import { codeFile } from '../code-file.ts';
-import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from './read-process.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
-import type { FileSeries } from './table.ts';
-import type { TableRequest } from './tables.ts';
+import { codeFile } from '../../code-file.ts';
+import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from '../read-process.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from '../rows.ts';
+import type { FileSeries } from '../table.ts';
+import type { TableRequest } from '../tables.ts';
 
 /** Heap for reading, MB; columns are outside the heap. A valid file needs far less. */
 const HEAP_MB = 128;
@@ -57,7 +57,7 @@ export class FileReader {
 
   #running(): ChildProcess {
     if (!this.#process?.connected) {
-      this.#process = fork(codeFile('./read-process', import.meta.url), {
+      this.#process = fork(codeFile('../read-process', import.meta.url), {
         execArgv: [`--max-old-space-size=${HEAP_MB}`],
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

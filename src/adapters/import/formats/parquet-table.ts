@@ -1,8 +1,8 @@
 import { DataType, type RecordBatch, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
+import { BadFileError, readWhole } from '../rows.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
 import { valuesOf } from './arrow-columns.ts';
-import { BadFileError, readWhole } from './rows.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 131_072;

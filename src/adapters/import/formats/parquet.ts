@@ -1,7 +1,7 @@
 import { RecordBatchReader } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
+import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, readWhole } from '../rows.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
-import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, readWhole } from './rows.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 262_144;

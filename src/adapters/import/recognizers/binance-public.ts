@@ -1,5 +1,5 @@
-import type { TradingMode } from '#contract/trading-modes.ts';
-import { tradingModeOf } from '#domain/validate.ts';
+import type { TradingMode } from '#contract/values/trading-modes.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { candles, type FileContent, other, type Source } from '../content.ts';
 import { statedSymbol, symbolOfName } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';

@@ -1,9 +1,9 @@
-import { tradingModeOf } from '#domain/validate.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { other } from '../content.ts';
-import { headerIn } from '../csv-table.ts';
-import { isDatabentoCandles } from '../databento.ts';
+import { headerIn } from '../formats/csv-table.ts';
 import type { Hints, Recognizer } from '../recognizer.ts';
 import type { Market } from '../table.ts';
+import { isDatabentoCandles } from '../vendors/databento.ts';
 
 /** `glbx-mdp3-20250301-20250331.ohlcv-1m.csv.zst`, `xnas-itch-20250303.ohlcv-1d.AAPL.csv`. */
 const DATASET = /^(?<dataset>[a-z0-9]+(?:-[a-z0-9]+)*?)-\d{8}(?:-\d{8})?\./;

@@ -1,4 +1,4 @@
-import { tradingModeOf } from '#domain/validate.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { candles, type FileContent, isSymbol, notASymbol, other } from '../content.ts';
 import { formatOf } from '../formats.ts';
 import type { Recognizer } from '../recognizer.ts';

@@ -1,8 +1,8 @@
 import { other, type TableContent } from '../content.ts';
-import { firstLineIn, headerIn } from '../csv-table.ts';
+import { firstLineIn, headerIn } from '../formats/csv-table.ts';
 import { tardisMarket } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';
-import { type TardisKind, tardisKind } from '../tardis.ts';
+import { type TardisKind, tardisKind } from '../vendors/tardis.ts';
 
 /** `binance-futures_trades_2025-03-01_BTCUSDT.csv.gz`, as Tardis's clients name their downloads. */
 const NAME =

@@ -1,4 +1,4 @@
-import { isExchangeKey, tradingModeOf } from '#domain/validate.ts';
+import { isExchangeKey, tradingModeOf } from '#domain/shared/validate.ts';
 import { decodeSymbol } from '../../parquet/keys.ts';
 import { candles, type FileContent, isSymbol, notASymbol, other } from '../content.ts';
 import type { Recognizer } from '../recognizer.ts';

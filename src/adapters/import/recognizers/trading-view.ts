@@ -1,9 +1,9 @@
-import { TOUCHSTONE } from '#contract/names.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { other } from '../content.ts';
-import { headerIn } from '../csv-table.ts';
+import { headerIn } from '../formats/csv-table.ts';
 import { tradingViewMarket } from '../market-symbols.ts';
 import type { Recognizer } from '../recognizer.ts';
-import { isTradeList, isTradingViewChart, tradingViewNames } from '../trading-view.ts';
+import { isTradeList, isTradingViewChart, tradingViewNames } from '../vendors/trading-view.ts';
 
 /** Charts that TradingView exports as CSV. Their names have the exchange, the symbol and the interval. */
 export const tradingView: Recognizer = {

@@ -1,7 +1,7 @@
-import { grouped } from '#contract/grouped.ts';
-import { type CsvColumns, type CsvLine, csvColumns, csvLines } from './csv-table.ts';
-import { BadFileError } from './rows.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
+import { grouped } from '#contract/values/format-count.ts';
+import { type CsvColumns, type CsvLine, csvColumns, csvLines } from '../formats/csv-table.ts';
+import { BadFileError } from '../rows.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
 import { COMMON, MINUTE_US, microseconds, namesIn } from './tardis.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { grouped } from '#contract/grouped.ts';
-import { CsvColumns, csvHeader, csvLines } from './csv-table.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
+import { grouped } from '#contract/values/format-count.ts';
+import { CsvColumns, csvHeader, csvLines } from '../formats/csv-table.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
 
 const PRICES = ['open', 'high', 'low', 'close'];
 

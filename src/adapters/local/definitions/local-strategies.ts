@@ -1,12 +1,10 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { GIVEN_SIGNALS, knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
-import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategy-files.ts';
-import type { BrokenStrategyFile } from '#contract/strategy.ts';
-import type { KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
-import { strippedSources } from '../stripped-file.ts';
-import { stripStrategies } from '../stripped-sources.ts';
+import { GIVEN_SIGNALS, knownBuiltIns, sortedByName } from '#adapters/strategies/known-strategies.ts';
+import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
+import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
+import type { KnownStrategy, Strategies, StrategyList } from '#domain/config/strategy-ports.ts';
 import {
   DefinitionProcess,
   DefinitionProcessError,
@@ -16,6 +14,8 @@ import {
 } from './definition-process.ts';
 import { lookAtFolder } from './strategy-folder.ts';
 import { StrategySource } from './strategy-source.ts';
+import { strippedSources } from './stripped-file.ts';
+import { stripStrategies } from './stripped-sources.ts';
 
 export interface LocalStrategiesOptions extends Partial<Limits> {
   /** Folder of the users' strategy files; it may be absent. Default: the project's `strategies/`. */

@@ -2,10 +2,12 @@
 
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
-import { spotPairs } from '#domain/resolve-trading-mode.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
+import { spotPairs } from '#domain/config/resolve-trading-mode.ts';
+import { informativeSeries, informativeStart } from '#engine/analysis/informative.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
+import { mlEngineOf } from '#engine/ml/windows.ts';
 import {
   firstDecision,
   historyFacts,
@@ -13,16 +15,14 @@ import {
   type PairData,
   startupCandles,
 } from '#engine/run/history.ts';
-import { informativeSeries, informativeStart } from '#engine/run/informative.ts';
 import { orderOptions } from '#engine/strategies/account-options.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { mlEngineOf } from '#engine/walk-forward/windows.ts';
-import { freshStrategy } from '../fresh-strategy.ts';
-import { removeClientClasses } from '../global-state.ts';
+import { removeClientClasses } from '../../global-state.ts';
+import { freshStrategy } from '../../strategies/fresh-strategy.ts';
 import type { CheckMessage, CheckRequest } from './strategy-check.ts';
 
 const ROWS = 1_000;

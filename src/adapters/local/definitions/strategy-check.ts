@@ -3,15 +3,15 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { StrategyReads } from '#domain/data/plan-reads.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import type { PairData } from '#engine/run/history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import { codeFile } from '../code-file.ts';
-import { openSandbox } from './sandbox.ts';
-import { spawnSupervised } from './supervised-process.ts';
+import { codeFile } from '../../code-file.ts';
+import { openSandbox } from '../sandbox.ts';
+import { spawnSupervised } from '../supervised-process.ts';
 
 /** Input of a check. */
 export interface CheckRequest {

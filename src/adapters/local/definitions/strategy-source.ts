@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { ORDER_TYPES } from '#contract/account-limits.ts';
-import { CodedError } from '#contract/errors.ts';
-import { ALL_TIMEFRAMES, MAX_INFORMATIVE_PAIRS } from '#contract/limits.ts';
-import { PROTECTION_LIMITS } from '#contract/protection-limits.ts';
-import { Protection } from '#contract/protections.ts';
+import { Protection } from '#contract/config/protections.ts';
+import { ORDER_TYPES } from '#contract/values/account-limits.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { ALL_TIMEFRAMES, MAX_INFORMATIVE_PAIRS } from '#contract/values/limits.ts';
+import { PROTECTION_LIMITS } from '#contract/values/protection-limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';

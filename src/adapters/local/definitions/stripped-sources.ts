@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeFile } from '../code-file.ts';
-import { digestSources } from '../strategy-files.ts';
-import { sandboxArguments } from './sandbox.ts';
+import { codeFile } from '../../code-file.ts';
+import { digestSources } from '../../strategies/strategy-files.ts';
+import { sandboxArguments } from '../sandbox.ts';
 import { strippedFile } from './stripped-file.ts';
 
 const PROGRAM = fileURLToPath(codeFile('./strip-types', import.meta.url));

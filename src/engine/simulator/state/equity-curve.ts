@@ -1,4 +1,4 @@
-import { type Drawdown, DrawdownScan } from '../../metrics/drawdown.ts';
+import { type Drawdown, DrawdownScan } from '../../stats/drawdown.ts';
 import { round8 } from '../rules/decimals.ts';
 import { unrealizedProfit } from '../rules/money.ts';
 import type { TradeTable } from '../trade-table.ts';

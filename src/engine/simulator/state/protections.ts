@@ -1,4 +1,4 @@
-import type { Protection } from '#contract/protections.ts';
+import type { Protection } from '#contract/config/protections.ts';
 import { DAY_MS, floorToGrid } from '../../timeframe.ts';
 import { type Direction, LONG } from '../rules/prices.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';

@@ -1,6 +1,6 @@
 import { DataStore } from '../../callback-values.ts';
-import { setActivePair } from '../../run/strategy-errors.ts';
 import type { AdjustmentLimits, CallbackContext, LoopContext, ParameterValues } from '../../strategy.ts';
+import { setActivePair } from '../../strategy-errors.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';

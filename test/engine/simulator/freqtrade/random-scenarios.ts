@@ -1,4 +1,4 @@
-import type { Protection } from '#contract/protections.ts';
+import type { Protection } from '#contract/config/protections.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Row } from '../market.ts';

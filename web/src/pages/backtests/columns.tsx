@@ -1,6 +1,6 @@
 import metrics from 'virtual:metrics';
 import { Link } from '@tanstack/react-router';
-import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { decimal, duration, NO_VALUE, signed, tone, utcDate, value } from '../../ui/format.ts';
 import { Age, Progress } from '../../ui/parts.tsx';

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { CloudOff, Radio, TriangleAlert } from 'lucide-react';
-import { foldWarnings } from '#contract/fold-warnings.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import type { StreamState } from '../../api/events.ts';
 import { decimal, duration, listed, NO_VALUE, shortPair, utcDate } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';

@@ -1,6 +1,6 @@
-import type { Space } from '#contract/hyperopt.ts';
-import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
-import { statedDefaults } from '#contract/repeated-config.ts';
+import type { Space } from '#contract/hyperopt/hyperopt.ts';
+import type { HyperoptRequest } from '#contract/hyperopt/hyperopt-request.ts';
+import { statedDefaults } from '#contract/values/repeated-config.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';

@@ -1,6 +1,6 @@
 import LIMITS from 'virtual:limits';
 import METRICS from 'virtual:metrics';
-import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { decimal, value as formatted, NO_VALUE, withUnit } from '../../ui/format.ts';
 
 /** Metric that a job optimizes, as its pages show it. */

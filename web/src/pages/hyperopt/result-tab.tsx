@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck, CircleHelp, CircleX } from 'lucide-react';
 import { useMemo } from 'react';
-import { foldWarnings } from '#contract/fold-warnings.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart } from '../../charts/chart.tsx';

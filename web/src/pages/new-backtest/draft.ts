@@ -1,6 +1,6 @@
 import LIMITS from 'virtual:limits';
-import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
-import { statedByRepeat } from '#contract/repeated-config.ts';
+import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtests/backtest-api.ts';
+import { statedByRepeat } from '#contract/values/repeated-config.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';

@@ -1,7 +1,7 @@
 import LIMITS from 'virtual:limits';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { counted } from '#contract/grouped.ts';
+import { counted } from '#contract/values/format-count.ts';
 import { useCall } from '../../api/queries.ts';
 import { type UploadedSignals, uploadSignals } from '../../api/upload-signals.ts';
 import { useDenial } from '../../auth/act.tsx';

@@ -1,6 +1,6 @@
 import LIMITS from 'virtual:limits';
 import { useRef } from 'react';
-import type { Rebalance } from '#contract/universe-limits.ts';
+import type { Rebalance } from '#contract/values/universe-limits.ts';
 import { SelectField } from '../../forms/choices.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
 import type { Config } from './draft.ts';

@@ -1,4 +1,4 @@
-import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { decimal, duration, NO_VALUE, shortPair, utcTime, words } from '../../ui/format.ts';
 import { type Column, Table, VirtualTable } from '../../ui/table.tsx';
 import type { ReportData } from './data.ts';

@@ -1,5 +1,5 @@
 import { CheckCircle2, CircleDashed, Loader } from 'lucide-react';
-import { foldWarnings } from '#contract/fold-warnings.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { decimal, duration } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';
 import { Panel, Progress } from '../../ui/parts.tsx';

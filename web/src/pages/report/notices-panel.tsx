@@ -1,5 +1,5 @@
 import { TrendingDown, TrendingUp, TriangleAlert } from 'lucide-react';
-import { foldWarnings } from '#contract/fold-warnings.ts';
+import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { withUnit } from '../../ui/format.ts';
 import type { Job, ReportData } from './data.ts';
 

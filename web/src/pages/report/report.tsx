@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
-import { currencyOf } from '#contract/currency.ts';
+import { currencyOf } from '#contract/values/currency.ts';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { CostsPanel } from './costs-panel.tsx';

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react';
-import { unknownRobustness } from '#contract/unknown-robustness.ts';
+import { unknownRobustness } from '#contract/values/unknown-robustness.ts';
 import { NO_VALUE, shortPair, signed, tone, value, words } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Skeleton } from '../../ui/states.tsx';

@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'react';
-import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { shortPair, signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, type Order, Table } from '../../ui/table.tsx';

@@ -1,4 +1,4 @@
-import type { MetricName, MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricName, MetricUnit } from '#contract/values/metric-labels.ts';
 import { signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Tile } from '../../ui/parts.tsx';
 import type { ReportData } from './data.ts';

@@ -1,6 +1,6 @@
 import { ArrowLeft, ArrowRight, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo } from 'react';
-import { counted } from '#contract/grouped.ts';
+import { counted } from '#contract/values/format-count.ts';
 import { SelectField } from '../../forms/choices.tsx';
 import { decimal, signed, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';

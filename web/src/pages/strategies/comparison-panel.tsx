@@ -1,7 +1,7 @@
 import metrics from 'virtual:metrics';
 import { getRouteApi } from '@tanstack/react-router';
 import { CheckCircle2, XCircle } from 'lucide-react';
-import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { SelectField } from '../../forms/choices.tsx';
