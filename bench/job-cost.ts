@@ -119,7 +119,7 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     row('slot freed', freed),
     row('experiment of a submission', named - unnamed, 'in addition to its own'),
     row('notes, tags and pin', annotated),
-    row('deletion', deleted, 'before reconcile'),
+    row('deletion', deleted, 'before repair'),
     row('backtest of a minute, all writes', direct + claimed + progress + counted + completed + freed),
   ];
 }

@@ -48,6 +48,6 @@ async function measure(account: Account): Promise<Measurement[]> {
 export default {
   name: 'queue',
   description:
-    'Job queue under load: 10,000 submissions in a minute; the real submit, dispatch and reconcile code with modeled quotas and with lost, late and repeated events, on a simulated clock',
+    'Job queue under load: 10,000 submissions in a minute; the real submit, dispatch and repair code with modeled quotas and with lost, late and repeated events, on a simulated clock',
   run: async () => (await Promise.all(ACCOUNTS.map(measure))).flat(),
 } satisfies Bench;

@@ -1,8 +1,9 @@
 import { openBackend } from '#adapters/aws/open-backend.ts';
+import { openAuditTrail } from '#adapters/dynamo/open-audit.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { BackendEnv } from '#contract/env/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { authenticateBy, isEnforced } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -13,16 +14,11 @@ import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts'
 
 const env = readEnv(BackendEnv);
 const log = createLogger('backend', env.LOG_LEVEL);
-const audit = deferred(async () => {
-  const { openAudit } = await import('#adapters/dynamo/audit-trail.ts');
-  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS);
-});
+const audit = openAuditTrail(env);
 const deps: BackendDeps = {
   ...openBackend(env, challengeListener({ log, count: challengeMetrics(env.ENVIRONMENT) })),
   audit,
-  strategies: deferred(async () =>
-    (await import('#adapters/strategies/load-strategies.ts')).loadStrategies(),
-  ),
+  strategies: lazy(async () => (await import('#adapters/strategies/load-strategies.ts')).loadStrategies()),
   ids: ulids,
   digest: sha256,
   clock: Date,

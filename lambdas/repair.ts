@@ -1,15 +1,15 @@
-import { openDeployedReconcile } from '#adapters/aws/open-deployed-repair.ts';
-import { ReconcileEnv } from '#contract/env/env.ts';
+import { openDeployedRepair } from '#adapters/aws/open-deployed-repair.ts';
+import { RepairEnv } from '#contract/env/env.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
-import { reconcileLambda } from '#runtime/repair.ts';
+import { repairLambda } from '#runtime/repair.ts';
 
-const env = readEnv(ReconcileEnv);
-const logger = createLogger('reconcile', env.LOG_LEVEL);
+const env = readEnv(RepairEnv);
+const logger = createLogger('repair', env.LOG_LEVEL);
 const listener = challengeListener({ log: logger, count: challengeMetrics(env.ENVIRONMENT) });
 
-export const handler = reconcileLambda(openDeployedReconcile(env, listener, logger), {
+export const handler = repairLambda(openDeployedRepair(env, listener, logger), {
   stage: env.ENVIRONMENT,
   logger,
 });

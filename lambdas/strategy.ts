@@ -1,8 +1,9 @@
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
+import { openAuditTrail } from '#adapters/dynamo/open-audit.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { StrategyEnv } from '#contract/env/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -17,15 +18,10 @@ const listener = challengeListener({
   count: challengeMetrics(env.ENVIRONMENT),
   timer: openScheduler(env),
 });
-const audit = deferred(async () => {
-  const { openAudit } = await import('#adapters/dynamo/audit-trail.ts');
-  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS);
-});
+const audit = openAuditTrail(env);
 const deps: StrategyDeps = {
   ...openStrategyService(env, listener),
-  strategies: deferred(async () =>
-    (await import('#adapters/strategies/load-strategies.ts')).loadStrategies(),
-  ),
+  strategies: lazy(async () => (await import('#adapters/strategies/load-strategies.ts')).loadStrategies()),
   ids: ulids,
   digest: sha256,
   clock: Date,

@@ -20,7 +20,7 @@ import { Dispatcher } from './jobs/dispatcher.ts';
 import { FastLane } from './jobs/fast-lane.ts';
 import { BacktestFlow, HyperoptFlow } from './jobs/flow.ts';
 import { type RegisteredImages, registeredImages } from './jobs/registered-images.ts';
-import { Reconcile } from './jobs/repair.ts';
+import { Repair } from './jobs/repair.ts';
 import { allowedRegistries, allowRepositories } from './jobs/task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './jobs/tasks.ts';
 import { AuditTrail } from './parts/audit-trail.ts';
@@ -151,7 +151,7 @@ export class PlatformStack extends Stack {
         REGISTRY_TABLE: data.tables.registry.tableName,
         BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
         HYPEROPT_STATE_MACHINE_ARN: flows.hyperopt.machine.stateMachineArn,
-        // Reconcile promotes winners of challenges.
+        // Repair promotes winners of challenges.
         ...promotionVariables(config),
       },
       flows,
@@ -159,9 +159,9 @@ export class PlatformStack extends Stack {
       jobs: data.tables.jobs,
       registry: data.tables.registry,
     };
-    const reconcile = new Reconcile(this, 'Reconcile', {
+    const repair = new Repair(this, 'Repair', {
       ...jobServices,
-      code: this.#code('reconcile'),
+      code: this.#code('repair'),
       results: data.results,
     });
     const { bus } = new TableEvents(this, 'TableEvents', {
@@ -180,7 +180,7 @@ export class PlatformStack extends Stack {
       environment: this.#common,
     });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
-    const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
+    const strategy = this.#strategyService(flows.hyperopt, cluster, repair);
     const backend = this.#backend(flows.backtest, dataProxy, {
       strategy,
       cluster,
@@ -311,7 +311,7 @@ export class PlatformStack extends Stack {
   #strategyService(
     flow: HyperoptFlow,
     cluster: ecs.Cluster,
-    { schedules, service }: Reconcile,
+    { schedules, service }: Repair,
   ): StrategyService {
     const { config, data } = this.#props;
     const eventsEnvironment = {

@@ -9,7 +9,7 @@ import { enqueue } from '#domain/queue/enqueue.ts';
 import { executionName, runOfExecution } from '#domain/queue/execution-name.ts';
 import { laneOfBacktest } from '#domain/queue/lanes.ts';
 import type { Slot } from '#domain/queue/queue-ports.ts';
-import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, type RepairDeps, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { createRandom } from '#engine/random.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../test/support/jobs.ts';
@@ -76,7 +76,7 @@ const TICK_MS = 60_000;
 const OUTCOME = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
-/** Runs one scenario: the real submit, dispatch and reconcile code on the embedded database, on a simulated clock. */
+/** Runs one scenario: the real submit, dispatch and repair code on the embedded database, on a simulated clock. */
 export async function simulateQueue(account: Account, load: Load, seed: number): Promise<SimulationResult> {
   const { client, tables, stop } = await startEngine();
   try {
@@ -98,7 +98,7 @@ class Simulation {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
   readonly #jobs: DynamoJobStore;
-  readonly #deps: ReconcileDeps;
+  readonly #deps: RepairDeps;
   readonly #events: Event[] = [];
   #now = START;
 
@@ -149,7 +149,7 @@ class Simulation {
         if (!/modeled/.test(String(error))) throw new Error(`${id}: ${error}`);
       },
       // No job is a validation, so the registry is not used.
-      registry: {} as ReconcileDeps['registry'],
+      registry: {} as RepairDeps['registry'],
       expiry: null,
       signalsExpiry: null,
     };
@@ -364,7 +364,7 @@ class Simulation {
   }
 
   async #tick(): Promise<void> {
-    await reconcileQueue(this.#deps);
+    await repairQueue(this.#deps);
     const { queue } = this.#deps;
     for (const slot of [...(await queue.slots('backtest')), ...(await queue.slots('fast'))]) {
       const endedAt = this.#executions.get(executionName(slot))?.endedAt;

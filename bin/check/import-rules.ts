@@ -11,19 +11,14 @@ interface Rule {
   readonly types?: readonly string[];
   /** Packages, including `node:*`; a trailing `*` matches any suffix. */
   readonly packages: readonly string[];
+  /** Packages from which it may import only types. */
+  readonly typePackages?: readonly string[];
   /** Rejects access to clock, randomness and process, so that results depend only on inputs. */
   readonly noClock?: true;
-  /** Folders in `project` that it must not import. */
-  readonly except?: readonly string[];
 }
 
 const ANY = ['*'];
-const DOMAIN: Rule = {
-  folder: 'src/domain',
-  project: ['src/domain', 'src/engine', 'src/contract'],
-  packages: [],
-  noClock: true,
-};
+const VALUES = 'src/contract/values';
 /** Packages of the dashboard. None of them violates its content policy. */
 const BROWSER_PACKAGES = [
   'react',
@@ -38,50 +33,12 @@ const BROWSER_PACKAGES = [
   'oauth4webapi',
 ];
 const RULES: readonly Rule[] = [
-  // Bounds, defaults, labels and texts without zod: the engine imports their values, and only types from the rest of the contract.
-  { folder: 'src/contract/values/limits.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/metric-labels.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/protection-limits.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/account-limits.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/signals-limits.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/trading-modes.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/slippage-limits.ts', project: [], packages: [] },
-  {
-    folder: 'src/contract/values/fold-warnings.ts',
-    project: ['src/contract/values/trading-modes.ts'],
-    packages: [],
-  },
-  { folder: 'src/contract/values/format-count.ts', project: [], packages: [] },
-  { folder: 'src/contract/values/currency.ts', project: [], packages: [] },
-  {
-    folder: 'src/contract/values/unknown-robustness.ts',
-    project: [],
-    types: ['src/contract/backtests/report-robustness.ts'],
-    packages: [],
-  },
-  {
-    folder: 'src/engine',
-    project: [
-      'src/contract/values/limits.ts',
-      'src/contract/values/metric-labels.ts',
-      'src/contract/values/protection-limits.ts',
-      'src/contract/values/account-limits.ts',
-      'src/contract/values/format-count.ts',
-      'src/contract/values/signals-limits.ts',
-      'src/contract/values/slippage-limits.ts',
-      'src/contract/values/trading-modes.ts',
-    ],
-    types: ['src/contract'],
-    packages: [],
-    noClock: true,
-  },
+  // The floor, without zod: the engine, the browser and cold starts import it.
+  { folder: VALUES, project: [], types: ['src/contract'], packages: [], typePackages: ['zod'] },
+  { folder: 'src/engine', project: [VALUES], types: ['src/contract'], packages: [], noClock: true },
   { folder: 'strategies', project: ['src/engine'], packages: [], noClock: true },
   { folder: 'src/contract', project: [], packages: ['zod'] },
-  // Stage transitions are below registry and challenges, which do not import each other.
-  { ...DOMAIN, folder: 'src/domain/transitions', except: ['src/domain/registry', 'src/domain/challenges'] },
-  { ...DOMAIN, folder: 'src/domain/registry', except: ['src/domain/challenges'] },
-  { ...DOMAIN, folder: 'src/domain/challenges', except: ['src/domain/registry'] },
-  DOMAIN,
+  { folder: 'src/domain', project: ['src/engine', 'src/contract'], packages: [], noClock: true },
   {
     folder: 'src/adapters',
     project: ['src/domain', 'src/contract', 'src/engine'],
@@ -126,16 +83,9 @@ const RULES: readonly Rule[] = [
     project: ['src/contract/backtests/report-file.ts'],
     packages: ['vite', 'node:*'],
   },
-  // The browser gets types of the contract, and of its values only those of files that import no zod.
   {
     folder: 'web',
-    project: [
-      'src/contract/values/currency.ts',
-      'src/contract/values/fold-warnings.ts',
-      'src/contract/values/format-count.ts',
-      'src/contract/values/repeated-config.ts',
-      'src/contract/values/unknown-robustness.ts',
-    ],
+    project: [VALUES],
     types: ['src/contract'],
     packages: [...BROWSER_PACKAGES, 'virtual:*'],
   },
@@ -160,6 +110,37 @@ export function importProblems(file: string, imports: Readonly<Record<string, st
   return clock
     ? [...problems, `${file} must not use ${clock[0]}: clock and randomness are injected`]
     : problems;
+}
+
+/**
+ * Pairs of sibling folders that import each other, types included, one line each: neither could be read or moved without the other. A
+ * folder and the folders in it count as one.
+ */
+export function siblingProblems(
+  files: readonly string[],
+  imports: Readonly<Record<string, string>>,
+): string[] {
+  const examples = new Map<string, string>();
+  for (const file of files) {
+    for (const { specifier } of specifiersOf(file, readFileSync(file, 'utf8'))) {
+      const target = projectPath(file, specifier, imports);
+      const siblings = target === undefined ? undefined : siblingFolders(file, target);
+      if (siblings) examples.set(siblings.join(' '), `${file} imports ${target}`);
+    }
+  }
+  return [...examples].flatMap(([pair, example]) => {
+    const [from, to] = pair.split(' ') as [string, string];
+    const back = examples.get(`${to} ${from}`);
+    return from < to && back ? [`${from} and ${to} import each other: ${example}, ${back}`] : [];
+  });
+}
+
+/** The folders in which the paths of two files part; undefined when one file is in the other's folder or below it. */
+function siblingFolders(file: string, other: string): [string, string] | undefined {
+  const [a, b] = [dirname(file).split('/'), dirname(other).split('/')];
+  const depth = a.findIndex((name, index) => name !== b[index]);
+  if (depth === -1 || depth >= b.length) return undefined;
+  return [a.slice(0, depth + 1).join('/'), b.slice(0, depth + 1).join('/')];
 }
 
 interface Import {
@@ -197,11 +178,11 @@ function isAllowed(
   const target = projectPath(file, specifier, imports);
   if (target !== undefined) {
     const folders = [rule.folder, ...rule.project, ...(isType ? (rule.types ?? []) : [])];
-    const isExcepted = rule.except?.some((folder) => isWithin(target, folder)) ?? false;
-    return !isExcepted && folders.some((folder) => isWithin(target, folder));
+    return folders.some((folder) => isWithin(target, folder));
   }
   if (!HOLDS_CDK.has(rule.folder) && CDK.test(specifier)) return false;
-  return rule.packages.some((name) =>
+  const packages = [...rule.packages, ...(isType ? (rule.typePackages ?? []) : [])];
+  return packages.some((name) =>
     name.endsWith('*') ? specifier.startsWith(name.slice(0, -1)) : specifier === name,
   );
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { counted } from '#contract/values/format-count.ts';
-import { listed as listNames } from '#contract/values/list-names.ts';
+import { formatCount } from '#contract/values/format-count.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -95,12 +95,12 @@ function differenceText(all: readonly TradeDifference[], { job_id, config }: Job
   const lacking = all.filter(({ run }) => !run);
   const isShort = ({ listed }: TradeDifference) => config.trading_mode === 'spot' && listed.side === 'short';
   return [
-    `${counted(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} ${exits === 1 ? 'was' : 'were'} closed in the same candle${open > 0 ? `, ${open} ${open === 1 ? 'is' : 'are'} open in both` : ''}`,
+    `${formatCount(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} ${exits === 1 ? 'was' : 'were'} closed in the same candle${open > 0 ? `, ${open} ${open === 1 ? 'is' : 'are'} open in both` : ''}`,
     `Entries: ${spread(found.map(({ entryBp }) => entryBp))}`,
     `Exits: ${spread(found.map(({ exitBp }) => exitBp))}`,
     ...(known.length > 0
       ? [
-          `Profits of ${counted(known.length, 'trade')}, each in percent of its position, added: ${number(theirs)} % in the list, ${number(ours)} % here, difference ${number(ours - theirs)} %`,
+          `Profits of ${formatCount(known.length, 'trade')}, each in percent of its position, added: ${number(theirs)} % in the list, ${number(ours)} % here, difference ${number(ours - theirs)} %`,
         ]
       : []),
     'Largest differences of prices, in basis points; positive is worse than the list:',

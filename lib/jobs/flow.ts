@@ -225,7 +225,7 @@ export class BacktestFlow extends Flow {
     this.alarmOnFailures(
       'WorkflowFailures',
       'Backtests: executions',
-      'A backtest lost its workflow: its researcher sees `running` until reconcile marks it failed.',
+      'A backtest lost its workflow: its researcher sees `running` until repair marks it failed.',
     );
     monitoring.graph('jobs', 'Backtests: task failures', [taskFailures]);
   }
@@ -262,9 +262,9 @@ export class HyperoptFlow extends Flow {
     this.alarmOnFailures(
       'HyperoptWorkflowFailures',
       'Hyperopt: executions',
-      'A hyperopt job lost its workflow or all of its workers: it resumes when reconcile starts another execution.',
+      'A hyperopt job lost its workflow or all of its workers: it resumes when repair starts another execution.',
     );
-    const stalled = monitoring.serviceMetric('reconcile', METRICS.longestStallSeconds, 'Maximum');
+    const stalled = monitoring.serviceMetric('repair', METRICS.longestStallSeconds, 'Maximum');
     monitoring.alarm(this, 'HyperoptStalled', {
       metric: stalled,
       threshold: Duration.hours(2).toSeconds(),

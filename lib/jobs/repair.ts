@@ -7,7 +7,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
-import type { ReconcileEnv } from '#contract/env/env.ts';
+import type { RepairEnv } from '#contract/env/env.ts';
 import type { EnvInput } from '#contract/env/env-fields.ts';
 import { retentionVariables } from '#contract/env/retention.ts';
 import { METRICS } from '#contract/values/names.ts';
@@ -26,12 +26,12 @@ import { ServiceFunction } from '../parts/service-function.ts';
 import type { StageConfig } from '../settings/config.ts';
 import type { Flow } from './flow.ts';
 
-/** Needs of a function that reconciles or dispatches jobs. */
+/** Needs of a function that repairs or dispatches jobs. */
 export interface JobRepairProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly environment: EnvInput<typeof ReconcileEnv>;
+  readonly environment: EnvInput<typeof RepairEnv>;
   readonly flows: { readonly backtest: Flow; readonly hyperopt: Flow };
   readonly cluster: ecs.ICluster;
   readonly jobs: dynamodb.ITableV2;
@@ -53,7 +53,7 @@ export function allowJobRepairs(
   allowTasks(role, cluster, ['StopTask']);
 }
 
-interface ReconcileProps extends JobRepairProps {
+interface RepairProps extends JobRepairProps {
   readonly results: s3.IBucket;
 }
 
@@ -61,14 +61,14 @@ interface ReconcileProps extends JobRepairProps {
  * Measures the job queue and repairs jobs without an execution, every five minutes. Applies each challenge deadline when it
  * is reached, and every five minutes all due deadlines. Deletes jobs, results and trials that have expired.
  */
-export class Reconcile extends Construct {
+export class Repair extends Construct {
   readonly service: ServiceFunction;
   readonly schedules: Schedules;
 
-  constructor(scope: Construct, id: string, props: ReconcileProps) {
+  constructor(scope: Construct, id: string, props: RepairProps) {
     super(scope, id);
     this.service = new ServiceFunction(this, 'Service', {
-      name: 'Reconcile',
+      name: 'Repair',
       config: props.config,
       monitoring: props.monitoring,
       description: `Touchstone ${props.config.stage}: finishes lost jobs and applies challenge deadlines`,
@@ -89,8 +89,8 @@ export class Reconcile extends Construct {
   }
 
   #addAlarms(monitoring: Monitoring): void {
-    const oldestPending = monitoring.serviceMetric('reconcile', METRICS.oldestPendingSeconds, 'Maximum');
-    const idle = monitoring.serviceMetric('reconcile', METRICS.queueIdleSeconds, 'Maximum');
+    const oldestPending = monitoring.serviceMetric('repair', METRICS.oldestPendingSeconds, 'Maximum');
+    const idle = monitoring.serviceMetric('repair', METRICS.queueIdleSeconds, 'Maximum');
     monitoring.alarm(this, 'QueueIdle', {
       metric: idle,
       threshold: Duration.minutes(15).toSeconds(),
@@ -98,14 +98,14 @@ export class Reconcile extends Construct {
       impact: 'Jobs wait and none of them starts: for 15 minutes no job was started although slots are free.',
     });
     const runs = this.service.function.metricInvocations({ ...sum, period: Duration.minutes(15) });
-    monitoring.alarm(this, 'ReconcileStopped', {
+    monitoring.alarm(this, 'RepairStopped', {
       metric: runs,
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       missing: cloudwatch.TreatMissingData.BREACHING,
       impact: 'Lost jobs are not finished: a job may stay `running` although its workflow has ended.',
     });
-    const challengeErrors = monitoring.serviceMetric('reconcile', METRICS.challengeProcessingErrors, 'Sum');
+    const challengeErrors = monitoring.serviceMetric('repair', METRICS.challengeProcessingErrors, 'Sum');
     monitoring.alarm(this, 'ChallengeProcessingErrors', {
       metric: challengeErrors,
       threshold: 1,
@@ -114,16 +114,16 @@ export class Reconcile extends Construct {
         'The deadlines of a challenge are not applied: only a trade or a call expires, holds or advances it.',
     });
     monitoring.graph('jobs', 'Oldest pending job and idle queue, s', [oldestPending, idle]);
-    monitoring.graph('jobs', 'Runs of reconcile in 15 minutes', [runs]);
+    monitoring.graph('jobs', 'Runs of repair in 15 minutes', [runs]);
     monitoring.graph('jobs', 'Jobs that wait and that run', [
-      monitoring.serviceMetric('reconcile', METRICS.waitingJobs, 'Maximum'),
-      monitoring.serviceMetric('reconcile', METRICS.runningJobs, 'Maximum'),
+      monitoring.serviceMetric('repair', METRICS.waitingJobs, 'Maximum'),
+      monitoring.serviceMetric('repair', METRICS.runningJobs, 'Maximum'),
     ]);
-    monitoring.graph('challenges', 'Challenges that reconcile failed to process', [challengeErrors]);
+    monitoring.graph('challenges', 'Challenges that repair failed to process', [challengeErrors]);
   }
 }
 
-/** Schedules that invoke the reconcile function: one at regular intervals and one per challenge deadline. */
+/** Schedules that invoke the repair function: one at regular intervals and one per challenge deadline. */
 export class Schedules extends Construct {
   /** Group of the challenges' schedules. */
   readonly groupName: string;
@@ -138,7 +138,7 @@ export class Schedules extends Construct {
     const group = new CfnScheduleGroup(this, 'Group', { name: this.groupName });
     this.#groupArn = this.#arnOf('schedule-group', this.groupName);
     this.role = new iam.Role(this, 'Role', {
-      description: 'EventBridge Scheduler: invokes the reconcile function and nothing else',
+      description: 'EventBridge Scheduler: invokes the repair function and nothing else',
       assumedBy: new iam.ServicePrincipal('scheduler.amazonaws.com', {
         // Scheduler accepts the ARN of a group here, not of a schedule.
         conditions: {

@@ -58,9 +58,9 @@ export const LOG_QUERIES: readonly LogQuery[] = [
   {
     name: 'Jobs that were dispatched, restarted or failed',
     query: `fields @timestamp, service, message, id, dispatched.0, restarted.0, failed.0, error.message
-| filter message in ["queue reconciled", "executions ended", "reconcile failed", "failed to start execution"]
+| filter message in ["queue repaired", "executions ended", "repair failed", "failed to start execution"]
 | sort @timestamp desc`,
-    logs: ['Dispatcher/', 'Reconcile/', 'Backend/'],
+    logs: ['Dispatcher/', 'Repair/', 'Backend/'],
   },
   {
     name: 'Cold starts',

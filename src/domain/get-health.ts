@@ -1,4 +1,4 @@
-import { inTime } from './shared/with-timeout.ts';
+import { withTimeout } from './shared/with-timeout.ts';
 
 /** Probe result of a dependency; `not_deployed` when this installation does not have it. */
 type DependencyStatus = 'healthy' | 'unavailable' | 'not_deployed';
@@ -47,7 +47,7 @@ export async function getHealth(
 async function runProbe(probe: Probe, timeoutMs: number): Promise<DependencyStatus> {
   if (!probe) return 'not_deployed';
   try {
-    await inTime(timeoutMs, probe);
+    await withTimeout(timeoutMs, probe);
     return 'healthy';
   } catch {
     return 'unavailable';

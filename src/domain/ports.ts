@@ -125,7 +125,7 @@ export interface JobStore extends JobLists<JobRow> {
   /** Records where the job's task is stalled, null once it continues. Has no effect when another task has the job. */
   setStalled(jobId: string, task: string, stalled: string | null): Promise<void>;
   complete(jobId: string, attempt: number, outcome: CompletedRun, at: string): Promise<boolean>;
-  /** `attempt` null: from outside the task (state machine, reconcile), only while pending or running. */
+  /** `attempt` null: from outside the task (state machine, repair), only while pending or running. */
   fail(
     jobId: string,
     attempt: number | null,
@@ -351,3 +351,9 @@ export interface DataProxy {
     readonly correlationId: string;
   }): Promise<unknown>;
 }
+
+/**
+ * - `recorded`: a terminal state of the job was recorded, which may be a failure of the backtest
+ * - `not_mine`: the job is unknown, already terminal, or another attempt has claimed it since
+ */
+export type JobRunOutcome = 'recorded' | 'not_mine';

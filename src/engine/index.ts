@@ -1,7 +1,6 @@
 /** Everything that a strategy imports: `touchstone/engine`. */
 export { CANDLE_COLUMNS, type Candles } from './candles.ts';
 export * from './indicators/index.ts';
-export { riseLabel } from './ml/labels.ts';
 export {
   type AdjustmentLimits,
   type CallbackContext,
@@ -29,3 +28,4 @@ export {
   UNKNOWN_LABEL,
 } from './strategy.ts';
 export { ALL_TIMEFRAMES, TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from './timeframe.ts';
+export { riseLabel } from './walk-forward/labels.ts';

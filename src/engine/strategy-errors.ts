@@ -19,7 +19,7 @@ export function describeThrown(thrown: unknown): string {
 }
 
 /** {@link describeThrown} for a value thrown outside of a call by the engine, as in a timer. */
-export function describeStray(thrown: unknown): string {
+export function describeUnhandled(thrown: unknown): string {
   return describe(thrown, (error) => locationAmong(framesOf(error)));
 }
 

@@ -56,3 +56,12 @@ export function isOnGrid(time: number, stepMs: number): boolean {
 export function divides(shorter: Timeframe, longer: Timeframe): boolean {
   return TIMEFRAME_MS[longer] % TIMEFRAME_MS[shorter] === 0;
 }
+
+/** Traded interval of a run: open time of its first candle and end (exclusive), ms. */
+export function tradedRange(run: {
+  readonly date_range: { readonly start: string; readonly end: string };
+  readonly timeframe: Timeframe;
+}): { start: number; end: number } {
+  const start = ceilToGrid(Date.parse(run.date_range.start), TIMEFRAME_MS[run.timeframe]);
+  return { start, end: Date.parse(run.date_range.end) };
+}

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { createTables } from '#adapters/dynamo/create-tables.ts';
-import { openReconcile } from '#adapters/dynamo/open-repair.ts';
+import { openRepair } from '#adapters/dynamo/open-repair.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
@@ -19,12 +19,7 @@ import { NO_POLICY } from '#contract/config/release-policy.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import { LAYOUT_VERSION } from '#contract/values/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
-import {
-  endExecutions,
-  type ReconcileDeps,
-  reconcileChallenge,
-  reconcileJobs,
-} from '#domain/repair/repair-jobs.ts';
+import { endExecutions, type RepairDeps, repairChallenge, repairJobs } from '#domain/repair/repair-jobs.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { createLogger, type Log, runInContext } from '#runtime/log.ts';
 import { openAccess } from './access.ts';
@@ -46,7 +41,7 @@ export interface Platform {
 
 /** Concurrent hyperopt jobs; the workers of each share the cores. */
 const MAX_RUNNING_HYPEROPTS = 2;
-const RECONCILE_EVERY_MS = 60_000;
+const REPAIR_EVERY_MS = 60_000;
 
 /** Started parts of the platform, in start order. */
 class Running {
@@ -152,15 +147,15 @@ async function startServices(
     bundledTask: options.bundledTask,
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (execution) =>
-      inContext(() => endExecutions(reconcile, [execution])).then(
+      inContext(() => endExecutions(repair, [execution])).then(
         () => undefined,
-        (error: unknown) => reconcile.onError(execution, error),
+        (error: unknown) => repair.onError(execution, error),
       ),
     log,
   });
   running.add(() => workflow.stop());
   const timers = new LocalChallengeTimers(Date, (id) =>
-    inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onError(id, error)),
+    inContext(() => repairChallenge(repair, id)).catch((error) => repair.onError(id, error)),
   );
   running.add(() => timers.stop());
   const onChallengeChange = challengeListener({ log, timer: timers });
@@ -171,7 +166,7 @@ async function startServices(
     hyperopt: MAX_RUNNING_HYPEROPTS,
   };
   const retention = options.retention ?? KEEP_FOREVER;
-  const reconcile = openReconcile({
+  const repair = openRepair({
     ...stores,
     retention: {
       days: retention,
@@ -230,8 +225,8 @@ async function startServices(
     },
   );
   running.add(() => backend.close());
-  await keepReconciling(reconcile, running, log);
-  await resumeTimers(reconcile.registry.challenges, timers);
+  await keepRepairing(repair, running, log);
+  await resumeTimers(repair.registry.challenges, timers);
   await delivery.waker.resume();
 
   const info: PlatformInfo = {
@@ -247,12 +242,12 @@ async function startServices(
   return info;
 }
 
-/** Reconciles now without a grace period, because no job of the last platform is running; then every minute. */
-async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: Log): Promise<void> {
-  await inContext(() => reconcileJobs({ ...reconcile, graceMs: 0 }));
+/** Repairs now without a grace period, because no job of the last platform is running; then every minute. */
+async function keepRepairing(repair: RepairDeps, running: Running, log: Log): Promise<void> {
+  await inContext(() => repairJobs({ ...repair, graceMs: 0 }));
   const timer = setInterval(() => {
-    inContext(() => reconcileJobs(reconcile)).catch((error) => log.error('reconcile failed', error as Error));
-  }, RECONCILE_EVERY_MS);
+    inContext(() => repairJobs(repair)).catch((error) => log.error('repair failed', error as Error));
+  }, REPAIR_EVERY_MS);
   running.add(() => clearInterval(timer));
 }
 

@@ -1,4 +1,4 @@
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { type Authenticate, withoutIdentityProvider, withoutToken } from './authenticate.ts';
 
 /** True in a deployment that requires a token for every call. */
@@ -20,7 +20,7 @@ export function authenticateBy<S extends string>(
   const machineClientIds = variable<readonly string[]>('MACHINE_CLIENT_IDS');
   const options = { enforced: isEnforced(env) };
   if (!userPoolId || !clientId) return withoutIdentityProvider(options);
-  const provider = deferred(async () => {
+  const provider = lazy(async () => {
     const { withIdentityProvider } = await import('./identity-provider.ts');
     return { authenticate: withIdentityProvider({ userPoolId, clientId, machineClientIds }, options) };
   });

@@ -3,11 +3,11 @@ import type { ChallengeAction, ChallengeEvent } from '#contract/registry/stored-
 import { METRICS, METRICS_NAMESPACE, PLATFORM } from '#contract/values/names.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import type { ChallengeChange } from '#domain/transitions/registry-store.ts';
 import type { Log } from './log.ts';
 
-const { setTimers } = deferred(() => import('#domain/challenges/process-due-challenges.ts'));
+const { setTimers } = lazy(() => import('#domain/challenges/process-due-challenges.ts'));
 
 type MetricName = (typeof METRICS)[keyof typeof METRICS];
 type Report = { readonly level: 'warn' | 'info'; readonly message: string; readonly metric: MetricName };
@@ -40,7 +40,7 @@ export function challengeMetrics(stage: string): CountChallenge {
 
 /**
  * Handles changes of challenges once they are stored: logs and counts the platform's automatic actions, and sets the timer to new
- * deadlines. A failure of the timer is logged: the regular reconcile runs apply the deadline then.
+ * deadlines. A failure of the timer is logged: the regular repair runs apply the deadline then.
  */
 export function challengeListener(deps: {
   readonly log: Log;

@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, type RepairDeps, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { eventCorrelation } from './event-correlation.ts';
 
 /** Characters of an unreadable message in the log. */
@@ -34,7 +34,7 @@ function readMessage(body: string, logger: Logger): [string | undefined] | [] {
  * The dispatcher function: frees the slots of executions that ended and gives free slots to waiting jobs. A tick also
  * compares slots with their executions. A message that is delivered again does no harm.
  */
-export function dispatcherLambda(deps: ReconcileDeps, { logger }: { readonly logger: Logger }) {
+export function dispatcherLambda(deps: RepairDeps, { logger }: { readonly logger: Logger }) {
   return middy<DispatcherEvent, void>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(eventCorrelation(logger))
@@ -43,6 +43,6 @@ export function dispatcherLambda(deps: ReconcileDeps, { logger }: { readonly log
       const executions = [...new Set(names.filter((name) => name !== undefined))];
       const dispatched = await endExecutions(deps, executions);
       logger.info('executions ended', { executions, dispatched });
-      if (names.includes(undefined)) logger.info('queue reconciled', { ...(await reconcileQueue(deps)) });
+      if (names.includes(undefined)) logger.info('queue repaired', { ...(await repairQueue(deps)) });
     });
 }

@@ -6,43 +6,43 @@ import { METRICS, METRICS_NAMESPACE } from '#contract/values/names.ts';
 import {
   measureQueue,
   type QueueMeasures,
-  type ReconcileDeps,
-  type ReconcileReport,
-  reconcileChallenge,
-  reconcileJobs,
+  type RepairDeps,
+  type RepairReport,
+  repairChallenge,
+  repairJobs,
 } from '#domain/repair/repair-jobs.ts';
 import { eventCorrelation } from './event-correlation.ts';
 
 /** An event of Scheduler: `{}` or the id of a challenge. */
-interface ReconcileEvent {
+interface RepairEvent {
   readonly challenge_id?: string;
 }
 
 type Trigger = { readonly kind: 'deadline'; readonly challengeId: string } | { readonly kind: 'schedule' };
 
-type ReconcileMiddleware = MiddlewareObj<ReconcileEvent | Trigger, ReconcileReport | undefined>;
+type RepairMiddleware = MiddlewareObj<RepairEvent | Trigger, RepairReport | undefined>;
 
 /**
- * The reconcile function: one challenge at its deadline; all slots, validations and challenges on the schedule.
+ * The repair function: one challenge at its deadline; all slots, validations and challenges on the schedule.
  */
-export function reconcileLambda(
-  deps: ReconcileDeps,
+export function repairLambda(
+  deps: RepairDeps,
   { stage, logger }: { readonly stage: string; readonly logger: Logger },
 ) {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
-  return middy<ReconcileEvent, ReconcileReport | undefined>()
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'repair' });
+  return middy<RepairEvent, RepairReport | undefined>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(eventCorrelation(logger))
     .use(readTrigger())
     .use(measureFirst(deps, (measures) => publishMeasures(metrics, stage, measures)))
     .use(publishReport(metrics, stage, logger))
-    .handler((trigger) => reconcile(deps, logger, trigger as Trigger));
+    .handler((trigger) => repair(deps, logger, trigger as Trigger));
 }
 
-function readTrigger(): ReconcileMiddleware {
+function readTrigger(): RepairMiddleware {
   return {
     before: (request) => {
-      const { challenge_id } = request.event as ReconcileEvent;
+      const { challenge_id } = request.event as RepairEvent;
       request.event =
         challenge_id === undefined ? { kind: 'schedule' } : { kind: 'deadline', challengeId: challenge_id };
     },
@@ -53,7 +53,7 @@ function readTrigger(): ReconcileMiddleware {
  * Measures the queue before a scheduled run: the alarms must see a queue that the run fails to repair. If it cannot be
  * measured, the run fails after its work: its alarm rings, since those on the measures have no data.
  */
-function measureFirst(deps: ReconcileDeps, publish: (measures: QueueMeasures) => void): ReconcileMiddleware {
+function measureFirst(deps: RepairDeps, publish: (measures: QueueMeasures) => void): RepairMiddleware {
   const failures = new WeakMap<object, unknown>();
   return {
     before: async (request) => {
@@ -81,7 +81,7 @@ function publishMeasures(metrics: Metrics, stage: string, measures: QueueMeasure
 }
 
 /** Publishes and logs the report of a scheduled run. */
-function publishReport(metrics: Metrics, stage: string, logger: Logger): ReconcileMiddleware {
+function publishReport(metrics: Metrics, stage: string, logger: Logger): RepairMiddleware {
   return {
     after: (request) => {
       if (!request.response) return;
@@ -91,25 +91,21 @@ function publishReport(metrics: Metrics, stage: string, logger: Logger): Reconci
       metrics.publishStoredMetrics();
       const { changed, left } = challenges;
       const jobs = { restarted, failed, dispatched };
-      logger.info('reconciled', { ...jobs, challenges: { changed: changed.length, left }, expired, removed });
+      logger.info('repaired', { ...jobs, challenges: { changed: changed.length, left }, expired, removed });
       if (left > 0) logger.warn('challenges left to the next run', { left });
       request.response = undefined;
     },
   };
 }
 
-async function reconcile(
-  deps: ReconcileDeps,
-  logger: Logger,
-  trigger: Trigger,
-): Promise<ReconcileReport | undefined> {
+async function repair(deps: RepairDeps, logger: Logger, trigger: Trigger): Promise<RepairReport | undefined> {
   switch (trigger.kind) {
     case 'deadline': {
-      const changed = await reconcileChallenge(deps, trigger.challengeId);
+      const changed = await repairChallenge(deps, trigger.challengeId);
       logger.info('challenge deadline reached', { challenge_id: trigger.challengeId, changed });
       return undefined;
     }
     case 'schedule':
-      return reconcileJobs(deps);
+      return repairJobs(deps);
   }
 }

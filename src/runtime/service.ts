@@ -227,16 +227,16 @@ async function execute(
   handler: AnyHandler,
   deps: ServiceDeps,
 ): Promise<Response> {
-  const inTime = sharedDeadline(deps.deadlineMs ?? DEADLINE_MS);
+  const withTimeout = sharedDeadline(deps.deadlineMs ?? DEADLINE_MS);
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
-  const principal = await inTime(() => identify(c, operation, deps));
+  const principal = await withTimeout(() => identify(c, operation, deps));
   const { readBody, readParams, readQuery } = await import('./parse-request.ts');
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
   const query = readQuery(operation.query, new URL(request.url).searchParams);
   // Outside the deadline: the server limits the time of receiving a request, with 408.
   const body = await readBody(operation, request);
-  const result = await inTime((signal) =>
+  const result = await withTimeout((signal) =>
     audited(
       deps,
       { ...callOf(c, operation, principal, deps), request: { query, body }, signal },

@@ -5,12 +5,11 @@ import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
-import { catchStrayErrors } from '#adapters/strategies/unhandled-errors.ts';
+import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import type { TrialMessage } from '#adapters/trials/trial-processes.ts';
 import type { TrialReply } from '#adapters/trials/trial-replies.ts';
 import { HyperoptTaskEnv } from '#contract/env/env.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
-import { finalFailure } from '#domain/backtests/run-backtest-job.ts';
 import { digestTrialData, loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import {
   runRequested,
@@ -18,6 +17,7 @@ import {
   type TrialOutcome,
   type TrialRequest,
 } from '#domain/hyperopt/run-trial.ts';
+import { finalFailure } from '#domain/shared/final-failure.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { startProcess } from '#runtime/process.ts';
 
@@ -27,7 +27,7 @@ const DUE_MS = 5;
 
 removeClientClasses();
 const progress = reportProgress(env.WATCH_MARK);
-const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, failing);
+const strays = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, failing);
 
 let data: TrialDataOf | undefined;
 

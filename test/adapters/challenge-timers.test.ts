@@ -12,7 +12,7 @@ afterEach(() => {
 const ID = 'ch-01M7Z0DVN4R83JXD0X11CMY67W';
 const TARGET = {
   group: 'touchstone-challenges',
-  functionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:reconcile:live',
+  functionArn: 'arn:aws:lambda:eu-west-1:123456789012:function:repair:live',
   roleArn: 'arn:aws:iam::123456789012:role/schedules',
 };
 
@@ -41,7 +41,7 @@ describe('SchedulerTimer', () => {
 
   const at = (time: string) => new SchedulerTimer(createSchedulerClient(), TARGET).at(ID, Date.parse(time));
 
-  it('timer creates a one-time schedule that invokes reconcile with the challenge and deletes itself', async () => {
+  it('timer creates a one-time schedule that invokes repair with the challenge and deletes itself', async () => {
     answer = { status: 200, type: '', body: '{"ScheduleArn":"arn"}' };
     await at('2026-06-08T00:00:00.000Z');
     const [{ method, url, body }] = requests as [(typeof requests)[number]];

@@ -11,7 +11,7 @@ const RULES = join(ROOT, 'bin/check/import-rules.ts');
 let copy: string;
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'touchstone-imports-'));
-  for (const path of ['biome.json', 'package.json', '.gitignore', 'src']) {
+  for (const path of ['biome.json', 'package.json', '.gitignore', 'bin/check', 'src']) {
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });
   }
   return () => rmSync(copy, { recursive: true, force: true });
@@ -44,6 +44,25 @@ describe('linter of npm run check', () => {
     const { code, output } = lint();
     expect(code).not.toBe(0);
     expect(output).toMatch(new RegExp(`^${file}:\\d+:\\d+ lint/suspicious/noImportCycles`, 'm'));
+  });
+});
+
+describe('packed literals', () => {
+  test.each([
+    ['the spread of a list', "export const list = [...['a', 'b'], 'c'];"],
+    ['the spread of an object', 'export const row = { ...{ a: 1, b: 2 }, c: 3 };'],
+    ['a spread with a type', "export const list = [...(['a', 'b'] as const), 'c'];"],
+    ['the spread of arguments', 'export const most = Math.max(...[1, 2]);'],
+    ['a union in brackets', "export type Name = 'a' | ('b' | 'c');"],
+  ])('reports %s as packed', (_, line) => {
+    plant('src/engine/version.ts', line);
+    const { code, output } = run(join(ROOT, 'node_modules/.bin/biome'), [
+      'lint',
+      '--colors=off',
+      'src/engine/version.ts',
+    ]);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/^src\/engine\/version\.ts:\d+:\d+ plugin/m);
   });
 });
 

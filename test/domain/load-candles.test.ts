@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
-import { finalFailure } from '#domain/backtests/run-backtest-job.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import { loadCandles } from '#domain/inputs/load-candles.ts';
+import { finalFailure } from '#domain/shared/final-failure.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';

@@ -267,7 +267,7 @@ describe('automatic promotion', () => {
     expect(await production(fixture)).toBe('1');
   });
 
-  it('next reconcile run retries a promotion when the registry was unavailable', async () => {
+  it('next repair run retries a promotion when the registry was unavailable', async () => {
     let broken = false;
     const wrap = (store: RegistryStore): RegistryStore =>
       new Proxy(store, {

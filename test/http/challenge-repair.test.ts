@@ -18,7 +18,7 @@ function fail(_: string, error: unknown): never {
   throw error;
 }
 
-describe('reconcile run over all challenges', () => {
+describe('repair run over all challenges', () => {
   /** Store of expired challenges: `find` loads them, `unfinished` lists them. */
   function storeOf(count: number, find: (id: string) => Promise<void> = async () => undefined) {
     const ids = Array.from({ length: count }, (_, n) => `ch-${n}`);
@@ -45,7 +45,7 @@ describe('reconcile run over all challenges', () => {
   const deps = (challenges: ChallengeStore, random = () => 0) =>
     ({ challenges, clock: { now: () => now }, random }) as unknown as ChallengeDeps;
 
-  it('reconcile run processes other challenges while one is slow and reports failures', async () => {
+  it('repair run processes other challenges while one is slow and reports failures', async () => {
     let release: () => void = () => undefined;
     const slow = new Promise<void>((resolve) => {
       release = resolve;
@@ -63,7 +63,7 @@ describe('reconcile run over all challenges', () => {
     expect([failed, report.changed.length]).toEqual([['ch-1'], 49]);
   });
 
-  it('reconcile run ends within its time limit and starts the next run elsewhere', async () => {
+  it('repair run ends within its time limit and starts the next run elsewhere', async () => {
     const slowly = async () => {
       now += 1000;
     };
@@ -80,7 +80,7 @@ describe('reconcile run over all challenges', () => {
     expect(reached.size).toBe(400);
   });
 
-  it('reconcile run skips ended challenges in the index; the timer ends those not yet indexed', async () => {
+  it('repair run skips ended challenges in the index; the timer ends those not yet indexed', async () => {
     const fixture = await challengeFixture(engine);
     const { challenge_id: ended } = (await fixture.create()).body;
     await fixture.post(ended, 'rollback');

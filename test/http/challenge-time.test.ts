@@ -220,7 +220,7 @@ describe('challenge timer', () => {
     expect(fixture.timers).toHaveLength(1);
   });
 
-  it('failed timer does not fail the call; reconcile runs apply the deadline', async () => {
+  it('failed timer does not fail the call; repair runs apply the deadline', async () => {
     const fixture = await watchedFixture({ brokenTimer: true });
     const { status, body } = await fixture.create();
     expect(status).toBe(201);

@@ -187,7 +187,7 @@ describe('challenge deadlines and rules', () => {
     expect((await fixture.read(id)).body.hold).toBeNull();
   });
 
-  it('reconcile ends overdue challenges once, without any read', async () => {
+  it('repair ends overdue challenges once, without any read', async () => {
     const fixture = await challengeFixture(engine);
     const { challenge_id: id, ends_at } = (await fixture.create({ max_duration_hours: 3 })).body;
     fixture.clock.forward(50 * HOUR);

@@ -15,10 +15,10 @@ import { storedChallenge } from '../support/stored-challenge.ts';
 const AT = '2025-03-02T00:00:00.000Z';
 const MACHINES = 'arn:aws:states:us-east-1:123456789012:stateMachine';
 
-type Reconcile = typeof import('#lambdas/repair.ts');
+type Repair = typeof import('#lambdas/repair.ts');
 let engine: TestEngine;
 let fixture: RegistryFixture;
-let reconcile: Reconcile;
+let repair: Repair;
 const states = mockClient(SFNClient);
 const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     HYPEROPT_STATE_MACHINE_ARN: `${MACHINES}:hyperopt`,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  reconcile = await import('#lambdas/repair.ts');
+  repair = await import('#lambdas/repair.ts');
 });
 beforeEach(() => states.reset());
 afterAll(async () => {
@@ -55,7 +55,7 @@ const metricsOf = (lines: readonly string[]) =>
 
 const WORKERS = { worker: 0, task: 'arn:aws:ecs:us-east-1:123456789012:task/touchstone/1' };
 
-it('reconcile ends a challenge at its deadline once, and counts failures on the regular schedule', async () => {
+it('repair ends a challenge at its deadline once, and counts failures on the regular schedule', async () => {
   const store = new DynamoChallengeStore(engine.client, fixture.table);
   await fixture.register({ thresholds: { max_drawdown: 100 } });
   const { model } = await fixture.store.read(MODEL, []);
@@ -67,7 +67,7 @@ it('reconcile ends a challenge at its deadline once, and counts failures on the 
   vi.spyOn(console, 'error').mockReturnValue();
   const metrics = async (event: object) => {
     printed.mockClear();
-    await reconcile.handler(event, LAMBDA_CONTEXT);
+    await repair.handler(event, LAMBDA_CONTEXT);
     return metricsOf(printed.mock.calls.map(([line]) => String(line)));
   };
   const [ended, ...others] = await metrics({ challenge_id: 'ch-1' });
@@ -75,15 +75,15 @@ it('reconcile ends a challenge at its deadline once, and counts failures on the 
   expect(ended).toMatchObject({ service: 'challenges', stage: 'development', ChallengesEnded: 1 });
   expect(await store.read('ch-1')).toMatchObject({ status: 'expired', ended_at: began.ends_at });
   expect(await metrics({ challenge_id: 'ch-1' })).toEqual([]);
-  const measures = { service: 'reconcile', OldestPendingSeconds: 0, WaitingJobs: 0, RunningJobs: 0 };
-  expect(await metrics({})).toMatchObject([measures, { service: 'reconcile', ChallengeProcessingErrors: 1 }]);
+  const measures = { service: 'repair', OldestPendingSeconds: 0, WaitingJobs: 0, RunningJobs: 0 };
+  expect(await metrics({})).toMatchObject([measures, { service: 'repair', ChallengeProcessingErrors: 1 }]);
   await engine.client.send(
     new DeleteCommand({ TableName: fixture.table, Key: { pk: stray.pk, sk: 'META' } }),
   );
   expect(await metrics({})).toMatchObject([measures, { ChallengeProcessingErrors: 0 }]);
 });
 
-it('reconcile repairs a queue that it cannot measure, and fails so that its alarm rings', async () => {
+it('repair repairs a queue that it cannot measure, and fails so that its alarm rings', async () => {
   const queue = new DynamoJobQueue(engine.client, fixture.jobsTable);
   const jobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
   await jobs.create(pendingHyperopt('ho-broken'));
@@ -95,14 +95,14 @@ it('reconcile repairs a queue that it cannot measure, and fails so that its alar
   await engine.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: broken }));
   states.on(ListExecutionsCommand).resolves({ executions: [] });
   printed.mockClear();
-  await expect(reconcile.handler({}, LAMBDA_CONTEXT)).rejects.toThrow('ho-broken');
+  await expect(repair.handler({}, LAMBDA_CONTEXT)).rejects.toThrow('ho-broken');
   const published = metricsOf(printed.mock.calls.map(([line]) => String(line)));
   expect(published).toMatchObject([{ ChallengeProcessingErrors: 0 }]);
   await queue.free({ ...slot, since: 0 });
   await engine.client.send(new DeleteCommand({ TableName: fixture.jobsTable, Key: key }));
 });
 
-it('reconcile publishes the age of the oldest pending job and the longest stall on the schedule', async () => {
+it('repair publishes the age of the oldest pending job and the longest stall on the schedule', async () => {
   const hyperoptJobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
   const queue = new DynamoJobQueue(engine.client, fixture.jobsTable);
   await hyperoptJobs.create({ ...pendingHyperopt('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
@@ -118,10 +118,10 @@ it('reconcile publishes the age of the oldest pending job and the longest stall 
   states.on(ListExecutionsCommand).resolves({ executions: [] });
   states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });
   printed.mockClear();
-  await reconcile.handler({}, LAMBDA_CONTEXT);
+  await repair.handler({}, LAMBDA_CONTEXT);
   const [line] = metricsOf(printed.mock.calls.map(([each]) => String(each)));
   const { OldestPendingSeconds, LongestStallSeconds, ...others } = line;
   expect(OldestPendingSeconds / 60).toBeCloseTo(20, 0);
   expect(LongestStallSeconds / 60).toBeCloseTo(150, 0);
-  expect(others).toMatchObject({ service: 'reconcile', stage: 'development', RunningJobs: 2 });
+  expect(others).toMatchObject({ service: 'repair', stage: 'development', RunningJobs: 2 });
 });

@@ -24,7 +24,7 @@ test('dev has a dashboard and no alarms', () => {
   const [[, { Properties }], ...others] = ofType(templatesOf('dev'), 'AWS::CloudWatch::Dashboard') as any;
   expect(others).toEqual([]);
   // What alarms elsewhere would report.
-  for (const title of ['Data collection: minutes of tasks', 'Runs of reconcile in 15 minutes']) {
+  for (const title of ['Data collection: minutes of tasks', 'Runs of repair in 15 minutes']) {
     expect(JSON.stringify(Properties.DashboardBody)).toContain(title);
   }
   expect(JSON.stringify(Properties.DashboardBody)).not.toContain('SERVICE_QUOTA');
@@ -306,7 +306,7 @@ test('audit alarm fires when any service logs a failed audit write', () => {
 test.each([
   ['challenges-rolled-back', 'ChallengesRolledBack', 'challenges', 1],
   ['challenges-held', 'ChallengesHeld', 'challenges', 1],
-  ['challenge-processing-errors', 'ChallengeProcessingErrors', 'reconcile', 2],
+  ['challenge-processing-errors', 'ChallengeProcessingErrors', 'repair', 2],
 ])('alarm %s fires at the first count', (name, metric, service, periods) => {
   const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
   // Metrics as in test/lambdas/repair.test.ts.

@@ -159,7 +159,7 @@ test.each([
   ['lambdas/strategy/index.mjs', 390, 1260],
   ['lambdas/strategy-events/index.mjs', 540, 740],
   ['lambdas/job-events/index.mjs', 600, 880],
-  ['lambdas/reconcile/index.mjs', 725, 750],
+  ['lambdas/repair/index.mjs', 725, 750],
   ['lambdas/task-image/index.mjs', 370, 500],
   // It does not load zod, which is 105 KB.
   ['lambdas/data-proxy/index.mjs', 70, 70],

@@ -75,7 +75,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     // The maximum duration of a stream in API Gateway.
     expect(limits.JobEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
     expect(limits.StrategyEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
-    expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
+    expect(limits.RepairServiceFunction!.Timeout).toBeLessThan(300);
   });
 });
 
@@ -225,7 +225,7 @@ describe('environments', () => {
           Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('POLICY_'))),
         );
     const [off, on, own] = [dev, prod, elsewhere].map(policiesOf);
-    // Backend, strategy service, Reconcile and Dispatcher.
+    // Backend, strategy service, Repair and Dispatcher.
     expect(off).toEqual(Array(4).fill({ POLICY_LOOK_AHEAD_CERTIFICATE: 'false' }));
     const prodPolicy = {
       POLICY_MIN_TRADES: '30',

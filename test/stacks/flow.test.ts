@@ -108,7 +108,7 @@ describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
   test.each([
     ['BackendRole', ['BacktestFlow']],
     ['StrategyServiceRole', ['HyperoptFlow']],
-    ['ReconcileServiceRole', ['BacktestFlow', 'HyperoptFlow']],
+    ['RepairServiceRole', ['BacktestFlow', 'HyperoptFlow']],
     ['DispatcherServiceRole', ['BacktestFlow', 'HyperoptFlow']],
   ])(
     'role of %s may start, list, describe and stop executions of %j, and stop tasks of the cluster',
@@ -134,7 +134,7 @@ describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
       .filter(({ statement }) => actionsOf(statement).some((action) => action.startsWith('states:')))
       .map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''));
     expect(new Set(roles)).toEqual(
-      new Set(['BackendRole', 'StrategyServiceRole', 'ReconcileServiceRole', 'DispatcherServiceRole']),
+      new Set(['BackendRole', 'StrategyServiceRole', 'RepairServiceRole', 'DispatcherServiceRole']),
     );
   });
 });

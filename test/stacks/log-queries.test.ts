@@ -26,7 +26,7 @@ test.each(['dev', 'prod'] as const)('%s has ten saved queries over its own log g
     'Strategy',
     'DataProxy',
     'Dispatcher',
-    'Reconcile',
+    'Repair',
     'BacktestTask',
     'DataCollection',
   ]) {

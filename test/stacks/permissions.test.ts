@@ -116,13 +116,13 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'ImageRunServiceRole Jobs: PutItem UpdateItem',
       'ImageRunServiceRole Jobs: UpdateItem',
       'ImageRunServiceRole Series: PutItem UpdateItem',
-      'ReconcileServiceRole Jobs: DeleteItem',
-      'ReconcileServiceRole Jobs: DeleteItem',
-      'ReconcileServiceRole Jobs: PutItem',
-      'ReconcileServiceRole Jobs: PutItem UpdateItem',
-      'ReconcileServiceRole Jobs: PutItem UpdateItem',
-      'ReconcileServiceRole Jobs: UpdateItem',
-      'ReconcileServiceRole Registry: PutItem UpdateItem',
+      'RepairServiceRole Jobs: DeleteItem',
+      'RepairServiceRole Jobs: DeleteItem',
+      'RepairServiceRole Jobs: PutItem',
+      'RepairServiceRole Jobs: PutItem UpdateItem',
+      'RepairServiceRole Jobs: PutItem UpdateItem',
+      'RepairServiceRole Jobs: UpdateItem',
+      'RepairServiceRole Registry: PutItem UpdateItem',
       'StrategyServiceRole Jobs: PutItem UpdateItem',
       'StrategyServiceRole Jobs: UpdateItem',
       'StrategyServiceRole Registry: PutItem UpdateItem',
@@ -175,7 +175,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
             .join(),
         ),
     );
-    // Slots and owners of the job queue; only reconcile deletes jobs, which have expired.
+    // Slots and owners of the job queue; only repair deletes jobs, which have expired.
     const jobs = {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*', '#deleted', 'sg-*'] },
     };
@@ -184,8 +184,8 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     const webhooks = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#webhooks', 'sg-*'] } };
     const pending = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '#pending#*' } };
     expect(deletes.map(({ id, statement }) => [shortRole(id), statement.Condition])).toEqual([
-      ['ReconcileServiceRole', queue],
-      ['ReconcileServiceRole', jobs],
+      ['RepairServiceRole', queue],
+      ['RepairServiceRole', jobs],
       ['WebhooksServiceRole', pending],
       ['DispatcherServiceRole', queue],
       ['BackendRole', webhooks],
@@ -215,7 +215,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
         'BackendRole',
         'DispatcherServiceRole',
         'JobEventsRole',
-        'ReconcileServiceRole',
+        'RepairServiceRole',
         'StrategyServiceRole',
         'TableEventsServiceRole',
         'WebhooksServiceRole',

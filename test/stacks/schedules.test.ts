@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
 
-/** Schedules of the reconcile function, and the roles that may create them. */
+/** Schedules of the repair function, and the roles that may create them. */
 
 describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.stage', (stage) => {
   const [[, group], ...groups] = ofType(stage, 'AWS::Scheduler::ScheduleGroup') as [
@@ -10,7 +10,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
   const [[roleId, role]] = ofType(stage, 'AWS::IAM::Role').filter(([, { Properties }]) =>
     JSON.stringify(Properties.AssumeRolePolicyDocument).includes('scheduler.amazonaws.com'),
   ) as [ReturnType<typeof ofType>[number]];
-  const reconcile = { Ref: expect.stringMatching(/^ReconcileServiceLive/) };
+  const repair = { Ref: expect.stringMatching(/^RepairServiceLive/) };
   const arnOf = (kind: string, name: string) => ({
     'Fn::Join': ['', expect.arrayContaining([expect.stringMatching(`:${kind}/${name}$`)])],
   });
@@ -18,7 +18,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
     statements(stage).filter(({ statement }) => actionsOf(statement).join() === actions);
   const name: string = group.Properties.Name;
 
-  test('reconcile schedule fires every 5 minutes without retrying missed runs', () => {
+  test('repair schedule fires every 5 minutes without retrying missed runs', () => {
     const schedules = ofType(stage, 'AWS::Scheduler::Schedule').map(([, { Properties }]) => Properties);
     expect(groups).toEqual([]);
     expect(schedules).toEqual([
@@ -28,7 +28,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
         ScheduleExpression: 'rate(5 minutes)',
         FlexibleTimeWindow: { Mode: 'OFF' },
         Target: {
-          Arn: reconcile,
+          Arn: repair,
           RoleArn: { 'Fn::GetAtt': [roleId, 'Arn'] },
           Input: '{}',
           RetryPolicy: { MaximumEventAgeInSeconds: 120, MaximumRetryAttempts: 2 },
@@ -37,7 +37,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
     ]);
   });
 
-  test('schedule role is limited to the group and to the reconcile function', () => {
+  test('schedule role is limited to the group and to the repair function', () => {
     expect(role.Properties.AssumeRolePolicyDocument.Statement).toEqual([
       {
         Action: 'sts:AssumeRole',
@@ -51,9 +51,9 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
         },
       },
     ]);
-    const allowed = statements(stage).filter(({ id }) => id.startsWith('ReconcileSchedulesRole'));
+    const allowed = statements(stage).filter(({ id }) => id.startsWith('RepairSchedulesRole'));
     expect(allowed.map(({ statement }) => statement)).toEqual([
-      { Action: 'lambda:InvokeFunction', Effect: 'Allow', Resource: reconcile },
+      { Action: 'lambda:InvokeFunction', Effect: 'Allow', Resource: repair },
     ]);
   });
 
@@ -81,7 +81,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
     expect(configured).toHaveLength(1);
     expect(configured[0]).toMatchObject({
       SCHEDULE_GROUP: name,
-      SCHEDULE_FUNCTION_ARN: reconcile,
+      SCHEDULE_FUNCTION_ARN: repair,
       SCHEDULE_ROLE_ARN: { 'Fn::GetAtt': [roleId, 'Arn'] },
     });
   });

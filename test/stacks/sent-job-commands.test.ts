@@ -166,13 +166,13 @@ test('strategy service may put a hyperopt job into its experiment', async () => 
   expect([...partitions()]).toContain('#experiments#ann');
 });
 
-test('reconcile may remove the data of a deleted job', async () => {
+test('repair may remove the data of a deleted job', async () => {
   const run = await fixture.backtest('ann', { experiment_name: 'averages' }, 'completed');
   expect((await ann.delete(`/api/v1/backtests/${run}`)).status).toBe(204);
   const retention = new DynamoJobRetention(fixture.client, fixture.jobsTable);
   const clock = { now: () => Date.now() + 3_600_000 };
   const results = { remove: async () => {} } as unknown as ResultStore;
-  const denied = await deniedTo(/^ReconcileServiceRole/, async () => {
+  const denied = await deniedTo(/^RepairServiceRole/, async () => {
     const failed = (_: string, error: unknown) => {
       throw error;
     };
@@ -182,7 +182,7 @@ test('reconcile may remove the data of a deleted job', async () => {
   expect([...actions()]).toContain('DeleteItem');
 });
 
-test.each(['Reconcile', 'Dispatcher'])('%s may count the trials of a cancelled job', async (name) => {
+test.each(['Repair', 'Dispatcher'])('%s may count the trials of a cancelled job', async (name) => {
   const trials = new DynamoOwnerTrials(fixture.client, fixture.jobsTable);
   const of = { strategy: 'ema_crossover', start: 0, end: 1, pairs: ['BTC/USDT:USDT'] };
   const sharpe = { count: 0, mean: 0, squares: 0 };

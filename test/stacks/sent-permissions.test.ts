@@ -129,15 +129,15 @@ describe('strategy function', () => {
     const kinds = new Set(requests.map(({ action }) => action));
     expect([...kinds].sort()).toEqual(['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem']);
     expect(deniedTo(/^StrategyServiceRole/, requests)).toEqual([]);
-    // The role of the service does not allow the index that only reconcile runs read.
+    // The role of the service does not allow the index that only repair runs read.
     expect(deniedTo(/^StrategyServiceRole/, await recorded(tick)).map(({ index }) => index)).toEqual([
       'active-challenges',
     ]);
   });
 });
 
-describe('reconcile function', () => {
-  test('reconcile function may send every command of challenge processing, and no idempotency or audit write', async () => {
+describe('repair function', () => {
+  test('repair function may send every command of challenge processing, and no idempotency or audit write', async () => {
     await fixture.register();
     await fixture.stage('3');
     const { body } = await fixture.create({
@@ -157,18 +157,18 @@ describe('reconcile function', () => {
       index: 'active-challenges',
       keys: ['unfinished'],
     });
-    expect(deniedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
+    expect(deniedTo(/^RepairServiceRole/, requests)).toEqual([]);
     const others = ['IDEM#ada', 'AUDIT#2026-06', 'SHARE#x'].map((pk) => ({
       action: 'PutItem',
       index: undefined,
       keys: [pk],
     }));
-    expect(deniedTo(/^ReconcileServiceRole/, others)).toEqual(others);
+    expect(deniedTo(/^RepairServiceRole/, others)).toEqual(others);
   });
 
-  test('reconcile function may send every command of an automatic promotion', async () => {
+  test('repair function may send every command of an automatic promotion', async () => {
     const requests = await recorded(() => fixture.promote('3'));
     expect(requests.map(({ keys }) => keys[0])).toContain('CATALOG');
-    expect(deniedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
+    expect(deniedTo(/^RepairServiceRole/, requests)).toEqual([]);
   });
 });

@@ -559,7 +559,7 @@ describe('failed backtest', () => {
     expect(asl.calls.filter(({ state }) => state === 'MarkFailed')).toHaveLength(1);
   });
 
-  test('execution fails when the table is unavailable, so that reconcile finds it', async () => {
+  test('execution fails when the table is unavailable, so that repair finds it', async () => {
     const asl = await run({
       RunBacktest: crash(),
       RunBacktestOnDemand: crash(),

@@ -5,10 +5,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
+import { hyperoptLane } from '#domain/hyperopt/hyperopt-lane.ts';
 import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';
 import { dispatch, start, takeSlot } from '#domain/queue/dispatch.ts';
 import { repairRun } from '#domain/queue/end-run.ts';
-import { hyperoptLane } from '#domain/queue/lanes.ts';
 import { memoryLog } from './backend.ts';
 import { memoryExecutions } from './executions.ts';
 import type { hyperoptFixture } from './hyperopt-fixture.ts';
@@ -56,7 +56,7 @@ export async function runExecutions(
   if (!taken) return [];
   await start(deps, lane, taken);
   const { execution_input } = pendingHyperopt(jobId, { workers: 1 });
-  // The list grows while reconcile starts other executions.
+  // The list grows while repair starts other executions.
   for (const name of executions.started) {
     const task: Step = () => worker(name);
     const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, RecordFailure };

@@ -33,6 +33,6 @@ export const BACKEND_ENVIRONMENT = {
 /** Variables of challenge schedules in the strategy service. */
 export const SCHEDULES = {
   SCHEDULE_GROUP: 'challenges',
-  SCHEDULE_FUNCTION_ARN: 'arn:aws:lambda:us-east-1:123456789012:function:reconcile:live',
+  SCHEDULE_FUNCTION_ARN: 'arn:aws:lambda:us-east-1:123456789012:function:repair:live',
   SCHEDULE_ROLE_ARN: 'arn:aws:iam::123456789012:role/schedules',
 };

@@ -5,7 +5,7 @@ import { DynamoStrategyCosts } from '#adapters/dynamo/strategy-costs.ts';
 import type { JobIn, StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';
-import { endExecutions, type ReconcileDeps } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, type RepairDeps } from '#domain/repair/repair-jobs.ts';
 import { memoryLog } from './backend.ts';
 import type { TestEngine } from './engine.ts';
 import { memoryExecutions } from './executions.ts';
@@ -23,7 +23,7 @@ export async function queueScene(engine: TestEngine, slots: number) {
   const executions = memoryExecutions();
   const clock = { time: START, now: () => clock.time };
   const errors: unknown[] = [];
-  const deps: ReconcileDeps = {
+  const deps: RepairDeps = {
     jobs,
     queue,
     executions,
@@ -39,7 +39,7 @@ export async function queueScene(engine: TestEngine, slots: number) {
     log: memoryLog().log,
     onError: (_, error) => errors.push(error),
     // No job of these tests is a validation, so the registry is not used.
-    registry: {} as ReconcileDeps['registry'],
+    registry: {} as RepairDeps['registry'],
     expiry: null,
     signalsExpiry: null,
   };

@@ -5,9 +5,9 @@ import {
   TRADE_FIELDS,
   type TradesLogged,
 } from '#contract/registry/challenge-trade.ts';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { TRADE_LIMITS } from '#contract/values/limits.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { UsageError } from '../options.ts';
@@ -169,9 +169,9 @@ function tallyText(tally: Tally, ignored: readonly string[]): string {
   return [
     ...(ignored.length > 0 ? [`Ignored fields: ${ignored.join(', ')}`] : []),
     ...(all.length > 0
-      ? [listed(rejected, { shown: REJECTED_SHOWN, count: all.length, separator: '\n' })]
+      ? [listNames(rejected, { shown: REJECTED_SHOWN, count: all.length, separator: '\n' })]
       : []),
-    `${number(logged, 0)} new, ${counted(duplicates, 'duplicate')}, ${number(all.length, 0)} rejected`,
+    `${number(logged, 0)} new, ${formatCount(duplicates, 'duplicate')}, ${number(all.length, 0)} rejected`,
     ...(uncounted.length > 0 ? [`Not counted: ${uncounted.join('; ')}`] : []),
     ...(snapshot ? snapshotLines(challenge_id, snapshot) : []),
   ].join('\n');

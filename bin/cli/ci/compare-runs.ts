@@ -1,6 +1,6 @@
 import type { Trade } from '#contract/backtests/report.ts';
 import type { ValidationCheck } from '#contract/config/release-policy.ts';
-import { type ComparedVersion, comparisonOf } from '#domain/catalog/compare-versions.ts';
+import { type ComparedVersion, comparisonOf } from '#domain/transitions/compare-evidence.ts';
 import { sharpeInterval, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
 import { type Comparison, compareResults } from '../reports/comparison.ts';
 import type { Results } from '../reports/report-text.ts';

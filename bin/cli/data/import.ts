@@ -8,9 +8,9 @@ import { importFiles } from '#adapters/import/import-files.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { TIMEFRAMES } from '#contract/values/limits.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
@@ -106,7 +106,7 @@ export async function importCandles(
   const names = [...perpetuals, ...spot.map((each) => `${each} (spot)`)];
   const filesOf = (some: readonly ImportResult[]) => new Set(some.map(({ file }) => file)).size;
   console.log(
-    `${filesOf(imported)} of ${counted(filesOf(results), 'file')} imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
+    `${filesOf(imported)} of ${formatCount(filesOf(results), 'file')} imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
   );
   const candles = imported.filter((result) => result.kind === 'candles');
   for (const each of perpetuals.filter((name) => name !== platform.exchange)) {
@@ -176,7 +176,7 @@ function recognizedFiles({ files }: Found): RecognizedFiles[] {
 
 /** What each kind of file holds, before it is read. */
 function printFound(found: Found, path: string): void {
-  console.log(`Found in ${escapeControlChars(path)}: ${counted(found.files.length, 'file')}`);
+  console.log(`Found in ${escapeControlChars(path)}: ${formatCount(found.files.length, 'file')}`);
   const rows = recognizedFiles(found).map(({ symbols, timeframes, ...of }) => [
     of.recognizer || 'not recognized',
     of.content,
@@ -209,7 +209,7 @@ function namesOf(content: FoundFile['content']) {
 
 /** The first items and how many more there are, in lines of a table's cell. */
 function inCell(items: readonly string[], shown = NAMES_SHOWN): string {
-  return wrap(escapeControlChars(listed(items, { shown })), CELL_WIDTH);
+  return wrap(escapeControlChars(listNames(items, { shown })), CELL_WIDTH);
 }
 
 function progressBar({ files }: Found) {
@@ -270,7 +270,7 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
     if (!gaps?.count) continue;
     const widest = gaps.widest.map(({ start, missing }) => `${minute(start)} (${number(missing, 0)})`);
     console.log(
-      `gaps: ${nameOfSeries(each)}, candles missing from: ${listed(widest, { count: gaps.count })}`,
+      `gaps: ${nameOfSeries(each)}, candles missing from: ${listNames(widest, { count: gaps.count })}`,
     );
   }
   for (const each of all) {
@@ -292,7 +292,7 @@ function printNotes(results: readonly ImportResult[], nameOf: (file: string) => 
     // A file may have many series with one note.
     const distinct = [...new Set(files.map(({ file }) => file))];
     const names = distinct.slice(0, NAMES_SHOWN).map(nameOf);
-    console.log(`note: ${listed(names, { count: distinct.length })}: ${escapeControlChars(says)}`);
+    console.log(`note: ${listNames(names, { count: distinct.length })}: ${escapeControlChars(says)}`);
   }
 }
 
@@ -313,7 +313,7 @@ function printRejected(
       wrap(escapeControlChars(reason), CELL_WIDTH),
       number(of.length, 0),
       number(bytes / 1e6),
-      listed(
+      listNames(
         of.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file)),
         { count: of.length, separator: '\n' },
       ),

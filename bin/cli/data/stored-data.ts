@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Coverage, CoverageMonth } from '#contract/backtests/coverage.ts';
 import type { Freshness, Symbols } from '#contract/market-data/market-data.ts';
 import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/values/limits.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { SYMBOLS, type TradingMode } from '#contract/values/trading-modes.ts';
 import type { ApiClient } from '../client.ts';
@@ -111,7 +111,7 @@ function incompleteText(months: Months): string {
   const names = months
     .filter(({ candles, expected, corrupt }) => corrupt || candles < expected)
     .map(({ month, corrupt }) => (corrupt ? `${month} (corrupt)` : month));
-  return wrap(listed(names, { shown: MONTHS_SHOWN }), 32) || '-';
+  return wrap(listNames(names, { shown: MONTHS_SHOWN }), 32) || '-';
 }
 
 interface FreshnessOptions extends Options {

@@ -1,5 +1,5 @@
 import type { ReportRobustness } from '#contract/backtests/report-robustness.ts';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { unknownRobustness } from '#contract/values/unknown-robustness.ts';
 import { lineWidth, moneyDigits, number, percent, table, wrap } from '../output.ts';
 
@@ -74,7 +74,7 @@ function sweepTable({ cells }: NonNullable<ReportRobustness['cost_sweep']>): str
   const delays = [...new Set(cells.map(({ delay }) => delay))];
   const costs = [...new Set(cells.map(({ cost }) => cost))];
   return table(
-    ['Cost a side', ...delays.map((delay) => `${counted(delay, 'candle')} later`)],
+    ['Cost a side', ...delays.map((delay) => `${formatCount(delay, 'candle')} later`)],
     costs.map((cost) => [
       `${number(cost * 10_000, 0)} bp`,
       ...delays.map((delay) =>

@@ -1,5 +1,5 @@
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { lineWidth, minute, number, percent, table, wrap } from '../output.ts';
 
 /** Intervals of a pair that a row shows. */
@@ -65,5 +65,5 @@ export function universeText(universe: ReportUniverse): string {
 
 function intervalsText(intervals: ReportUniverse['members'][number]['intervals']): string {
   const shown = intervals.slice(0, SHOWN).map(({ from, to }) => `${from.slice(0, 10)} to ${to.slice(0, 10)}`);
-  return listed(shown, { count: intervals.length });
+  return listNames(shown, { count: intervals.length });
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from '../client.ts';
@@ -202,7 +202,7 @@ class Runs {
 
   summary(): string {
     const last = this.#last ? `. The last run: ${TOUCHSTONE} show ${this.#last.job.job_id}` : '';
-    return `${counted(this.#trials, 'trial')} on the same candles${last}`;
+    return `${formatCount(this.#trials, 'trial')} on the same candles${last}`;
   }
 }
 

@@ -2,7 +2,7 @@ import type { BackendEnv } from '#contract/env/env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
 import { gzipBase64 } from '../objects/gzip.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
@@ -12,7 +12,7 @@ import { openAws } from './open-aws.ts';
 /** Dependencies of the deployed backend. `onChallengeChange` is notified of each stored change of a challenge. */
 export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListener) {
   const { dynamo, ...aws } = openAws(env);
-  const dataProxy = deferred(async () => {
+  const dataProxy = lazy(async () => {
     const { createLambdaClient, lambdaDataProxy } = await import('./lambda-data-proxy.ts');
     const { DataProxyClient } = await import('../data-proxy-client.ts');
     return new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
@@ -22,7 +22,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, onChallengeChange),
     ...promotionRules(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
-    strategyCosts: deferred(async () => {
+    strategyCosts: lazy(async () => {
       const { DynamoStrategyCosts } = await import('../dynamo/strategy-costs.ts');
       return new DynamoStrategyCosts(dynamo, env.JOBS_TABLE);
     }),
@@ -31,18 +31,18 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     rejectImages: env.REJECT_IMAGES,
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     fastLaneSeconds: env.FAST_LANE_SECONDS,
-    executions: deferred(async () => {
+    executions: lazy(async () => {
       const { createSfnClient, SfnExecutions } = await import('./sfn-executions.ts');
       return new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN);
     }),
     imageRunProgress: async (task: string) =>
       (await import('../images/image-run-progress.ts')).imageRunProgress(env)(task),
-    downloads: deferred(async () => {
+    downloads: lazy(async () => {
       const { S3Downloads } = await import('./s3-downloads.ts');
       const { createS3Client } = await import('./s3-object-store.ts');
       return new S3Downloads(createS3Client(), env.RESULTS_BUCKET, Date);
     }),
-    signalFiles: deferred(async () => {
+    signalFiles: lazy(async () => {
       const { S3SignalFiles } = await import('./s3-signal-files.ts');
       const { createS3Client } = await import('./s3-object-store.ts');
       return new S3SignalFiles(createS3Client(), env.RESULTS_BUCKET, Date);
@@ -50,12 +50,12 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     dataProxy,
     webhookDelivery: {
       // It checks addresses; the function of webhooks sends.
-      sender: deferred(async () => {
+      sender: lazy(async () => {
         const { HttpsSender } = await import('../webhooks/https-sender.ts');
         return new HttpsSender({ userAgent: 'touchstone' });
       }),
       signatures: webhookSignatures,
-      waker: deferred(async () => {
+      waker: lazy(async () => {
         const { WebhookQueue } = await import('./webhook-queue.ts');
         return new WebhookQueue(env.WEBHOOK_QUEUE_URL, dynamo);
       }),

@@ -1,17 +1,17 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { ReconcileEnv } from '#contract/env/env.ts';
+import type { RepairEnv } from '#contract/env/env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Log } from '#domain/ports.ts';
-import type { ReconcileDeps } from '#domain/repair/repair-jobs.ts';
+import type { RepairDeps } from '#domain/repair/repair-jobs.ts';
 import { createDocumentClient } from '../dynamo/client.ts';
 import { DynamoHyperoptStore } from '../dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '../dynamo/job-queue.ts';
 import { DynamoJobRetention } from '../dynamo/job-retention.ts';
 import { DynamoJobStore } from '../dynamo/job-store.ts';
 import { promotionRules } from '../dynamo/open-registry.ts';
-import { openReconcile, type RetentionParts } from '../dynamo/open-repair.ts';
+import { openRepair, type RetentionParts } from '../dynamo/open-repair.ts';
 import { DynamoOwnerTrials } from '../dynamo/owner-trials.ts';
 import { DynamoSignalsStore } from '../dynamo/signals-store.ts';
 import { DynamoStrategyCosts } from '../dynamo/strategy-costs.ts';
@@ -22,15 +22,15 @@ import { StoredSignalFiles } from '../signals/stored-signal-files.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
-/** Dependencies of the functions that reconcile and dispatch jobs in AWS. */
-export function openDeployedReconcile(
-  env: ReconcileEnv,
+/** Dependencies of the functions that repair and dispatch jobs in AWS. */
+export function openDeployedRepair(
+  env: RepairEnv,
   onChallengeChange: ChallengeListener,
   log: Log,
-): ReconcileDeps {
+): RepairDeps {
   const dynamo = createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT });
   const sfn = createSfnClient();
-  return openReconcile({
+  return openRepair({
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
@@ -51,7 +51,7 @@ export function openDeployedReconcile(
 }
 
 /** Null without a bucket, in functions that remove nothing. */
-function retentionParts(env: ReconcileEnv, dynamo: DynamoDBDocumentClient): RetentionParts | null {
+function retentionParts(env: RepairEnv, dynamo: DynamoDBDocumentClient): RetentionParts | null {
   if (!env.RESULTS_BUCKET) return null;
   const objects = openObjectStore({}, env.RESULTS_BUCKET);
   return {

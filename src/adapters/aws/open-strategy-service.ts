@@ -3,14 +3,14 @@ import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt/hyperopt.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
 import { tableProbe } from '../probes.ts';
 import { openAws } from './open-aws.ts';
 
-/** Timer of challenge deadlines: schedules that invoke the reconcile function. */
+/** Timer of challenge deadlines: schedules that invoke the repair function. */
 export function openScheduler(env: StrategyEnv) {
-  return deferred(async () => {
+  return lazy(async () => {
     const { createSchedulerClient, SchedulerTimer } = await import('./scheduler-timer.ts');
     return new SchedulerTimer(createSchedulerClient(), {
       group: env.SCHEDULE_GROUP,
@@ -35,7 +35,7 @@ export function openStrategyService(env: StrategyEnv, onChallengeChange: Challen
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
-    hyperoptExecutions: deferred(async () => {
+    hyperoptExecutions: lazy(async () => {
       const { createSfnClient, SfnExecutions } = await import('./sfn-executions.ts');
       return new SfnExecutions<HyperoptExecutionInput>(createSfnClient(), env.HYPEROPT_STATE_MACHINE_ARN);
     }),

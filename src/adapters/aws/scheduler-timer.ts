@@ -50,7 +50,7 @@ export class SchedulerTimer implements ChallengeTimer {
             Arn: functionArn,
             RoleArn: roleArn,
             Input: JSON.stringify({ challenge_id: challengeId }),
-            // After a failed delivery the regular reconcile runs apply the deadline.
+            // After a failed delivery the regular repair runs apply the deadline.
             RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
           },
         }),

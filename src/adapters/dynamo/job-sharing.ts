@@ -75,7 +75,7 @@ export class JobSharing implements StoredSharing {
     );
   }
 
-  /** Takes a deleted job out of the lists and counts of its principals. Errors are ignored: reconcile deletes the items. */
+  /** Takes a deleted job out of the lists and counts of its principals. Errors are ignored: repair deletes the items. */
   async leave(job: ListedJob): Promise<void> {
     const updates = principalsWith(job).map((principal) => this.#unlisted(job.job_id, principal));
     await Promise.allSettled(updates.map((update) => this.#client.send(new UpdateCommand(update))));

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { PromotingEnv } from '#contract/env/env.ts';
 import { releasePolicyOf } from '#contract/env/release-policy-env.ts';
-import type { Cursors } from '#domain/catalog/list-catalog.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import type { Cursors } from '#domain/shared/cursors.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { createDocumentClient } from './client.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -36,11 +36,11 @@ export function openRegistry(
   let client: DynamoDBDocumentClient | undefined;
   const shared = () => (client ??= createDocumentClient({ endpoint, unavailable: 'SVC005' }));
   return {
-    registry: deferred(async () => {
+    registry: lazy(async () => {
       const { DynamoRegistryStore } = await import('./registry-store.ts');
       return new DynamoRegistryStore(shared(), table, onChallengeChange);
     }),
-    challenges: deferred(async () => {
+    challenges: lazy(async () => {
       const { DynamoChallengeStore } = await import('./challenge-store.ts');
       return new DynamoChallengeStore(shared(), table, onChallengeChange);
     }),

@@ -2,7 +2,7 @@ import type { RetentionDays } from '#contract/env/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { type CountHyperoptDeps, countEnded } from '#domain/hyperopt/count-hyperopt.ts';
 import type { Log, ResultStore } from '#domain/ports.ts';
-import type { ReconcileDeps } from '#domain/repair/repair-jobs.ts';
+import type { RepairDeps } from '#domain/repair/repair-jobs.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import { sha256, ulids } from '../ids.ts';
@@ -20,12 +20,12 @@ export interface RetentionParts {
   readonly signalFiles: Pick<SignalFiles, 'remove'>;
 }
 
-export interface ReconcileParts
+export interface RepairParts
   extends Pick<
-    ReconcileDeps,
+    RepairDeps,
     'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks' | 'queue' | 'strategyCosts' | 'maxRunning'
   > {
-  readonly jobs: ReconcileDeps['jobs'] & ReconcileDeps['registry']['validations'];
+  readonly jobs: RepairDeps['jobs'] & RepairDeps['registry']['validations'];
   readonly ledger: CountHyperoptDeps['ledger'];
   readonly ownerTrials: CountHyperoptDeps['ownerTrials'];
   readonly registryTable: string;
@@ -37,8 +37,8 @@ export interface ReconcileParts
   readonly retention: RetentionParts | null;
 }
 
-/** Dependencies of reconcile, in AWS and in local mode. */
-export function openReconcile(parts: ReconcileParts): ReconcileDeps {
+/** Dependencies of repair, in AWS and in local mode. */
+export function openRepair(parts: RepairParts): RepairDeps {
   const {
     registryTable,
     databaseEndpoint,
@@ -59,7 +59,7 @@ export function openReconcile(parts: ReconcileParts): ReconcileDeps {
     random: Math.random,
     clock: Date,
     graceMs: GRACE_MS,
-    onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),
+    onError: (id, error) => log.error('repair failed', { id, error: error as Error }),
     registry: {
       ...registry,
       validations: jobs,

@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { isOnGrid } from '#engine/timeframe.ts';
 import { inOrder, rejectWrongRows, type TimeRules, takeTimes, timeProblem } from './checks.ts';
@@ -32,7 +32,7 @@ export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles
   const times = takeTimes(rows.columns[0]!, rules.now);
   const notes = [...times.notes];
   const withoutVolume = fillVolumes(rows.columns[5]!);
-  if (withoutVolume > 0) notes.push(`volume missing in ${grouped(withoutVolume)} rows: set to 0`);
+  if (withoutVolume > 0) notes.push(`volume missing in ${formatInteger(withoutVolume)} rows: set to 0`);
   rejectWrongRows(rows, candleProblems(candlesOf(rows.columns), rules, times.rules));
   const { columns, sorted } = inOrder(rows.columns);
   if (sorted) notes.push('rows were not in time order: sorted');

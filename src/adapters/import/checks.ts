@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
 interface TimeUnit {
@@ -57,7 +57,7 @@ export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => stri
     wrong++;
   }
   if (first === undefined) return;
-  throw new BadFileError(wrong === 1 ? first : `${first} (${grouped(wrong)} wrong rows in all)`);
+  throw new BadFileError(wrong === 1 ? first : `${first} (${formatInteger(wrong)} wrong rows in all)`);
 }
 
 /** Problem of a time in milliseconds; undefined if it is valid. */

@@ -1,4 +1,4 @@
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { SPOT_EXCHANGES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { isExchangeKey } from '#domain/shared/validate.ts';
 import type { Found } from './find.ts';
@@ -38,7 +38,7 @@ export function exchangeOf(
   const is = subject === '' ? 'is' : `${subject} is`;
   if (exchange === null) {
     return {
-      reason: `${subject === '' ? 'names' : `${subject} names`} no exchange, and other files name several: ${listed([...named])}. Import it by itself with --exchange`,
+      reason: `${subject === '' ? 'names' : `${subject} names`} no exchange, and other files name several: ${listNames([...named])}. Import it by itself with --exchange`,
     };
   }
   if (exchange === SIMULATED) return { reason: `${is} of ${SIMULATED}, the simulated market` };

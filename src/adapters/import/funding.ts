@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
@@ -29,7 +29,7 @@ export function joinFunding(rates: FileRows, marks: Candles, now: number): Check
   const events = eventsOf(times, columns[1]!, markPrices);
   if (events.timestamp.length === 0) throw new BadFileError('no event has a mark price of the same minute');
   const left = markPrices.filter(Number.isNaN).length;
-  const notes = left > 0 ? [`events without a mark price: ${grouped(left)}, left out`] : [];
+  const notes = left > 0 ? [`events without a mark price: ${formatInteger(left)}, left out`] : [];
   return { events, notes: [...taken.notes, ...notes, ...orderNotes(sorted)] };
 }
 

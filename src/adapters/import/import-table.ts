@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
@@ -142,6 +142,6 @@ function checked(
 function summarized(reasons: readonly string[]): string[] {
   const distinct = [...new Set(reasons)];
   if (distinct.length <= REASONS_LISTED) return distinct;
-  const more = grouped(distinct.length - REASONS_LISTED);
+  const more = formatInteger(distinct.length - REASONS_LISTED);
   return [...distinct.slice(0, REASONS_LISTED), `${more} more series, for such reasons`];
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 
 /** A file that cannot be imported. The message states the problem and its position, without the name of the file. */
 export class BadFileError extends Error {
@@ -77,7 +77,7 @@ export class ColumnBuilder {
   #makeRoom(rows: number): void {
     const needed = this.#length + rows;
     if (needed <= this.#columns[0]!.length) return;
-    if (needed > MAX_ROWS) throw new BadFileError(`holds more than ${grouped(MAX_ROWS)} rows`);
+    if (needed > MAX_ROWS) throw new BadFileError(`holds more than ${formatInteger(MAX_ROWS)} rows`);
     const capacity = Math.min(MAX_ROWS, Math.max(needed, this.#columns[0]!.length * 2));
     this.#columns = this.#columns.map((column) => {
       const larger = new Float64Array(capacity);

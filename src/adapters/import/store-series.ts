@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
@@ -125,7 +125,7 @@ function doubtsAbout({ timestamp }: Candles, timeframe: Timeframe, period: Sourc
     ...(longer && timestamp.length >= MIN_ON_GRID
       ? [`every candle is on the ${longer} grid: check that the file does not hold ${longer}`]
       : []),
-    ...(outside ? [`candles outside the dates in the name: ${grouped(outside)}`] : []),
+    ...(outside ? [`candles outside the dates in the name: ${formatInteger(outside)}`] : []),
   ];
 }
 

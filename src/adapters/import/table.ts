@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from './rows.ts';
 
@@ -55,7 +55,9 @@ export class SeriesTable {
   /** @throws BadFileError beyond the limits on rows and series */
   add(names: SeriesNames, values: readonly number[], position: number): void {
     if (++this.#rows > MAX_ROWS) {
-      throw new BadFileError(`holds more than ${grouped(MAX_ROWS)} rows: split it by symbol or by time`);
+      throw new BadFileError(
+        `holds more than ${formatInteger(MAX_ROWS)} rows: split it by symbol or by time`,
+      );
     }
     this.#of(names).builder.addRow([...values, position]);
   }
@@ -85,7 +87,7 @@ export class SeriesTable {
       return known;
     }
     if (this.#series.size === MAX_SERIES) {
-      throw new BadFileError(`holds more than ${grouped(MAX_SERIES)} series`);
+      throw new BadFileError(`holds more than ${formatInteger(MAX_SERIES)} series`);
     }
     const series = { names, builder: new ColumnBuilder(this.#width + 1, FIRST_ROWS), notes: [] };
     this.#series.set(key, series);

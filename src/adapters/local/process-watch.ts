@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { CALLBACK_NAMES } from '#engine/strategy.ts';
 import { forLines } from './lines.ts';
 import { MARK_BYTES, MARKED_BYTES, type ProgressReport } from './report-progress.ts';
@@ -52,7 +52,7 @@ export class ProcessWatch {
     const pairs = name && name !== 'loopStart' ? this.#pairs.slice(pair, pair + 1) : this.#pairs;
     return [
       name ?? this.#what,
-      ...(pairs.length > 0 ? [listed(pairs, { shown: MAX_PAIRS_LISTED })] : []),
+      ...(pairs.length > 0 ? [listNames(pairs, { shown: MAX_PAIRS_LISTED })] : []),
     ].join(' of ');
   }
 

@@ -164,7 +164,7 @@ export class LocalExecutions<Input extends { readonly job_id: string }> implemen
   readonly #executions = new Map<string, Execution>();
   readonly #onEnd: (name: string, state: ExecutionState, error: unknown) => void;
 
-  /** `onEnd` is called for every ended execution, as EventBridge invokes reconcile in AWS. */
+  /** `onEnd` is called for every ended execution, as EventBridge invokes repair in AWS. */
   constructor(
     machine: LocalStateMachine,
     onEnd: (name: string, state: ExecutionState, error: unknown) => void,

@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { SIGNAL_FLAGS, SIGNALS_COLUMNS, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { SignalTable } from '#domain/signals/signal-table.ts';
 
@@ -178,7 +178,7 @@ export class SignalTableBuilder {
 
   #grow(): void {
     if (this.rows >= SIGNALS_LIMITS.rows) {
-      throw new BadSignalsError(`has more than ${grouped(SIGNALS_LIMITS.rows)} rows`);
+      throw new BadSignalsError(`has more than ${formatInteger(SIGNALS_LIMITS.rows)} rows`);
     }
     this.#capacity = Math.min(this.#capacity * 2, SIGNALS_LIMITS.rows);
     const grown = <T extends Float64Array | Uint16Array | Uint8Array>(column: T): T => {

@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { CodedError } from '#contract/values/errors.ts';
-import { BacktestError, describeStray } from '#engine/strategy-errors.ts';
+import { BacktestError, describeUnhandled } from '#engine/strategy-errors.ts';
 import { USER_STRATEGIES } from './strategy-files.ts';
 
 /** Errors outside of any call: exceptions in timers, and unhandled promise rejections. */
-export interface StrayErrors {
+export interface UnhandledErrors {
   /** Attributes later errors to this strategy, unless they point to our code or the system. */
   blame(strategy: string): void;
   /** Throws the first error of the strategy. */
@@ -13,15 +13,15 @@ export interface StrayErrors {
 }
 
 /**
- * Records uncaught errors of the strategy for {@link StrayErrors.check}. Calls `onOwn` for all others; it should end the
+ * Records uncaught errors of the strategy for {@link UnhandledErrors.check}. Calls `onOwn` for all others; it should end the
  * process. Stacks of a bundle contain no file names: there, only the type of an error identifies it as ours.
  *
  * @param folder of the strategies; default: the users' folder
  */
-export function catchStrayErrors(
+export function catchUnhandledErrors(
   folder: string | undefined = USER_STRATEGIES,
   onOwn: (error: unknown) => void,
-): StrayErrors {
+): UnhandledErrors {
   let strategy: string | undefined;
   let first: BacktestError | undefined;
   const address = folder && addressOf(folder);
@@ -29,7 +29,7 @@ export function catchStrayErrors(
     if (strategy === undefined || isOurs(error, address)) return onOwn(error);
     first ??= new BacktestError(
       'strategy',
-      `Strategy ${strategy} failed in a timer or an unhandled promise: ${describeStray(error)}`,
+      `Strategy ${strategy} failed in a timer or an unhandled promise: ${describeUnhandled(error)}`,
     );
   };
   process

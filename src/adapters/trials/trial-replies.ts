@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ERRORS, type ErrorCode } from '#contract/values/errors.ts';
-import type { Failure } from '#domain/backtests/run-backtest-job.ts';
 import type { TrialOutcome } from '#domain/hyperopt/run-trial.ts';
+import type { Failure } from '#domain/shared/final-failure.ts';
 
 /** Replies of a trial process. Strategy code may have sent them, so every field is validated. */
 

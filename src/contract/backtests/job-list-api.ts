@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { paginated } from '../config/common.ts';
 import { booleanParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { grouped } from '../values/format-count.ts';
+import { formatInteger } from '../values/format-count.ts';
 import { ALL_TIMEFRAMES, BACKTEST_LIMITS, JOB_LIST_LIMITS } from '../values/limits.ts';
 import { JOB_STATUSES } from './backtest.ts';
 
 /** Parameters, fields and envelope that the lists of jobs of every kind share. */
 
-const covered = `Covers the newest ${grouped(JOB_LIST_LIMITS.searched)} jobs that pass the other filters, see \`searched\``;
+const covered = `Covers the newest ${formatInteger(JOB_LIST_LIMITS.searched)} jobs that pass the other filters, see \`searched\``;
 
 /** Parameters of a list of jobs. @param sorts values that it can be sorted by */
 export function jobListFields<const Sort extends string>(sorts: readonly [Sort, ...Sort[]]) {
@@ -66,7 +66,7 @@ export function jobPage<T extends z.ZodType>(item: T) {
       .nullable()
       .meta({ description: 'Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs' }),
     count: JobCounted.nullable().meta({
-      description: `Jobs on all pages that the caller may see; null unless requested. Ends at ${grouped(JOB_LIST_LIMITS.counted)}`,
+      description: `Jobs on all pages that the caller may see; null unless requested. Ends at ${formatInteger(JOB_LIST_LIMITS.counted)}`,
     }),
   });
 }

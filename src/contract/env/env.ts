@@ -251,7 +251,7 @@ export const DataProxyEnv = {
 /** The function that CloudFormation calls to upload the dashboard's files. */
 export const WebFilesEnv = { variables: common };
 
-export const ReconcileEnv = {
+export const RepairEnv = {
   variables: {
     ...common,
     ...database,
@@ -267,7 +267,7 @@ export const ReconcileEnv = {
   },
 };
 
-export type ReconcileEnv = EnvOf<typeof ReconcileEnv>;
+export type RepairEnv = EnvOf<typeof RepairEnv>;
 
 export const TaskImageEnv = {
   variables: {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Immutable, paginated, Timestamp } from '../config/common.ts';
 import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { grouped } from '../values/format-count.ts';
+import { formatInteger } from '../values/format-count.ts';
 import {
   BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
@@ -247,7 +247,7 @@ export const CandlesQuery = OhlcvQuery.omit({ start: true, end: true }).extend({
   to: stringParameter(40, 'Open times before it, ISO 8601; without an offset it is UTC').optional(),
   limit: integerParameter({
     ...OHLCV_LIMITS.limit,
-    description: `Maximum number of candles: the newest of the range without \`from\`, else the first. A page of computed candles reads up to ${grouped(MAX_CANDLES_READ)} stored ones and may be shorter`,
+    description: `Maximum number of candles: the newest of the range without \`from\`, else the first. A page of computed candles reads up to ${formatInteger(MAX_CANDLES_READ)} stored ones and may be shorter`,
   }).default(OHLCV_DEFAULTS.limit),
 });
 export type CandlesQuery = z.output<typeof CandlesQuery>;

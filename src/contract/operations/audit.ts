@@ -1,5 +1,5 @@
 import { AuditEntryList, AuditQuery } from '../platform/audit.ts';
-import { grouped } from '../values/format-count.ts';
+import { formatInteger } from '../values/format-count.ts';
 import { AUDIT_LIMITS } from '../values/limits.ts';
 import type { Operation } from '../values/operation.ts';
 
@@ -12,7 +12,7 @@ export const AUDIT_OPERATIONS = [
     path: '/api/v1/audit',
     tag: 'Audit',
     summary: 'Audit trail: every call that can change state, newest first',
-    description: `A page reads up to ${grouped(AUDIT_LIMITS.read)} entries. With selective filters it may be short or empty while \`next_cursor\` is not null.`,
+    description: `A page reads up to ${formatInteger(AUDIT_LIMITS.read)} entries. With selective filters it may be short or empty while \`next_cursor\` is not null.`,
     query: AuditQuery,
     success: { 200: { description: 'One page', schema: AuditEntryList } },
     errors: ['VAL001', 'VAL006', 'SVC005'],

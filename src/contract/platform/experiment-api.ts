@@ -3,7 +3,7 @@ import { BacktestResult } from '../backtests/backtest.ts';
 import { JobCounted } from '../backtests/job-list-api.ts';
 import { paginated, Timestamp } from '../config/common.ts';
 import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { grouped } from '../values/format-count.ts';
+import { formatInteger } from '../values/format-count.ts';
 import { JOB_LIST_LIMITS } from '../values/limits.ts';
 
 /** Requests and responses of the list of experiments. */
@@ -16,7 +16,7 @@ export const ExperimentsQuery = z.object({
   ).optional(),
 });
 
-const newest = `the newest ${grouped(JOB_LIST_LIMITS.counted)} jobs`;
+const newest = `the newest ${formatInteger(JOB_LIST_LIMITS.counted)} jobs`;
 
 const Experiment = z
   .object({

@@ -1,4 +1,4 @@
-import { grouped } from './format-count.ts';
+import { formatInteger } from './format-count.ts';
 
 /** Names that a message lists. */
 const MAX_LISTED = 10;
@@ -13,10 +13,10 @@ interface ListOptions {
 }
 
 /** The first names, and how many more there are. */
-export function listed(names: readonly string[], options: ListOptions = {}): string {
+export function listNames(names: readonly string[], options: ListOptions = {}): string {
   const { shown = MAX_LISTED, count = names.length, separator = ', ' } = options;
   const first = names.slice(0, shown);
   const more = count - first.length;
   if (more <= 0) return first.join(separator);
-  return `${first.join(separator)}${separator === ', ' ? ' ' : separator}and ${grouped(more)} more`;
+  return `${first.join(separator)}${separator === ', ' ? ' ' : separator}and ${formatInteger(more)} more`;
 }

@@ -38,15 +38,15 @@ export const METRICS = {
   proxyUpstreamErrors: 'ProxyUpstreamErrors',
   /** Responses 5xx of an HTTP service, per operation; 0 is published too, so that the series exists. */
   requestFaults: 'RequestFaults',
-  /** Age of the oldest pending job in seconds, as reconcile finds it. */
+  /** Age of the oldest pending job in seconds, as repair finds it. */
   oldestPendingSeconds: 'OldestPendingSeconds',
-  /** Longest time for which a lane of the queue had jobs and slots and started none, s, as reconcile finds it. */
+  /** Longest time for which a lane of the queue had jobs and slots and started none, s, as repair finds it. */
   queueIdleSeconds: 'QueueIdleSeconds',
   /** Jobs that wait for a slot or for capacity. */
   waitingJobs: 'WaitingJobs',
   /** Jobs that hold a slot. */
   runningJobs: 'RunningJobs',
-  /** Longest time since a running hyperopt job last changed, s, as reconcile finds it. */
+  /** Longest time since a running hyperopt job last changed, s, as repair finds it. */
   longestStallSeconds: 'LongestStallSeconds',
   /** 1 when the canary's latest backtest completed, 0 when it or its submission failed. */
   canarySuccess: 'CanarySuccess',
@@ -60,7 +60,7 @@ export const METRICS = {
   challengesHeld: 'ChallengesHeld',
   /** Challenges that ended with a verdict, expired, or whose winner's promotion lapsed. */
   challengesEnded: 'ChallengesEnded',
-  /** Challenges that one reconcile run failed to process. */
+  /** Challenges that one repair run failed to process. */
   challengeProcessingErrors: 'ChallengeProcessingErrors',
 } as const;
 

@@ -1,19 +1,33 @@
-import type { ResolvedBacktestConfig } from '../backtests/backtest.ts';
-import { ACCOUNT_DEFAULTS } from './account-limits.ts';
+import { ACCOUNT_DEFAULTS, type MarginMode } from './account-limits.ts';
 import { BACKTEST_DEFAULTS } from './limits.ts';
+import type { TradingMode } from './trading-modes.ts';
+
+/** Fields of a resolved configuration that a repeated request has to state. `P`: a protection. */
+interface Restated<P> {
+  readonly protections?: P[] | undefined;
+  readonly order_types?: Record<'entry' | 'exit', 'limit' | 'market'> | undefined;
+  readonly timeframe_detail?: string | null | undefined;
+  readonly ignore_entry_after_candles?: number | null | undefined;
+}
+
+/** The same for fields that a version or a hyperopt job would give to a request without them. `S`: a slippage model, `R`: tests of robustness. */
+interface RestatedOverBase<S, R> {
+  readonly trading_mode?: TradingMode | undefined;
+  readonly slippage_model?: S | undefined;
+  readonly robustness?: R | undefined;
+  readonly ml_engine?: object | null | undefined;
+  readonly available_capital?: number | null | undefined;
+  readonly tradable_balance_ratio?: number | undefined;
+  readonly amend_last_stake_amount?: boolean | undefined;
+  readonly position_stacking?: boolean | undefined;
+  readonly margin_mode?: MarginMode | undefined;
+}
 
 /**
  * What a request states that repeats a configuration: a resolved one leaves these out at their defaults, and a request without them
  * gets those of the strategy.
  */
-export function statedDefaults(
-  config: Partial<
-    Pick<
-      ResolvedBacktestConfig,
-      'protections' | 'order_types' | 'timeframe_detail' | 'ignore_entry_after_candles'
-    >
-  >,
-) {
+export function statedDefaults<P>(config: Restated<P>) {
   const { protections = [], order_types = { entry: 'limit', exit: 'limit' } as const } = config;
   return {
     protections,
@@ -29,20 +43,7 @@ export function statedDefaults(
  * What a request states in addition that repeats a run of a registered version, or of the best of a hyperopt job: a request
  * without them gets those of the version or of the job, which the run had replaced by the defaults.
  */
-export function statedOverBase(
-  config: Pick<
-    ResolvedBacktestConfig,
-    | 'trading_mode'
-    | 'slippage_model'
-    | 'robustness'
-    | 'ml_engine'
-    | 'available_capital'
-    | 'tradable_balance_ratio'
-    | 'amend_last_stake_amount'
-    | 'position_stacking'
-    | 'margin_mode'
-  >,
-) {
+export function statedOverBase<S extends object, R extends object>(config: RestatedOverBase<S, R>) {
   return {
     trading_mode: config.trading_mode ?? BACKTEST_DEFAULTS.trading_mode,
     slippage_model: config.slippage_model ?? {},
@@ -59,8 +60,8 @@ export function statedOverBase(
 }
 
 /** What a request states that repeats a run, besides its configuration. */
-export function statedByRepeat(run: {
-  readonly config: Parameters<typeof statedDefaults>[0] & Parameters<typeof statedOverBase>[0];
+export function statedByRepeat<P, S extends object, R extends object>(run: {
+  readonly config: Restated<P> & RestatedOverBase<S, R>;
   readonly registered?: object | null | undefined;
   readonly found_by?: object | null | undefined;
 }) {

@@ -1,12 +1,19 @@
-import type { ReportRobustness } from '../backtests/report-robustness.ts';
+interface WithReason {
+  /** Why the figures are null; null where they are known. */
+  readonly reason: string | null;
+}
 
-type Reasons = Pick<
-  ReportRobustness,
-  'benchmarks' | 'regimes' | 'bootstrap' | 'random_entries' | 'permutations'
->;
+/** The parts of a robustness section that may be unknown. */
+interface RobustnessReasons {
+  readonly benchmarks: readonly (WithReason & { readonly benchmark: string })[];
+  readonly regimes: WithReason;
+  readonly bootstrap: WithReason;
+  readonly random_entries?: WithReason | undefined;
+  readonly permutations?: WithReason | undefined;
+}
 
 /** What a robustness section does not know, a sentence with the names of its parts for each reason. The break-even cost is in its findings. */
-export function unknownRobustness(section: Reasons): string[] {
+export function unknownRobustness(section: RobustnessReasons): string[] {
   const { benchmarks, regimes, bootstrap, random_entries, permutations } = section;
   const parts: (readonly [name: string, reason: string | null | undefined])[] = [
     ...benchmarks.map(

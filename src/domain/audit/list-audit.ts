@@ -1,8 +1,8 @@
 import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/values/limits.ts';
-import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Clock, Page } from '../ports.ts';
+import type { Cursors } from '../shared/cursors.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/validate.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
 

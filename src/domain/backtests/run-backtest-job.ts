@@ -1,12 +1,10 @@
 import type { JobRun, JobTiming } from '#contract/backtests/backtest.ts';
-import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyFacts, historyStart, startupCandles } from '#engine/run/history.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
-import { BacktestError, type BacktestErrorKind, cutError } from '#engine/strategy-errors.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
-import { CorruptFileError } from '../data/corrupt-file.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { loadBenchmark } from '../inputs/load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from '../inputs/load-candles.ts';
@@ -18,12 +16,14 @@ import type {
   Clock,
   Digest,
   FindStrategy,
+  JobRunOutcome,
   ResultFiles,
   ResultStore,
   StrategyWithDigest,
   TaskJobs,
 } from '../ports.ts';
 import { describeCode, runStagingChecks } from '../registry/run-staging-checks.ts';
+import { finalFailure } from '../shared/final-failure.ts';
 import { isoTime } from '../shared/validate.ts';
 import { withSignals } from '../signals/place-signals.ts';
 import type { ReadSignals } from '../signals/signal-table.ts';
@@ -54,21 +54,6 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
   /** Peak memory of this process so far, MB. */
   readonly peakMemoryMb: () => number;
 }
-
-/**
- * - `recorded`: a terminal state of the job was recorded, which may be a failure of the backtest
- * - `not_mine`: the job is unknown, already terminal, or another attempt has claimed it since
- */
-export type JobRunOutcome = 'recorded' | 'not_mine';
-
-/** Codes of failures that another attempt would repeat: they end the job. Other codes are errors of the environment. */
-const FINAL_CODES: readonly ErrorCode[] = ['DATA001', 'DATA002', 'DATA003', 'RES002', 'VAL005', 'VAL006'];
-
-const CODE_OF: Record<BacktestErrorKind, ErrorCode> = {
-  insufficient_data: 'DATA001',
-  invalid_candles: 'DATA002',
-  strategy: 'VAL006',
-};
 
 /**
  * Claims a job, runs it and records its end. Every write names the attempt, so a job has one writer regardless of what
@@ -270,33 +255,4 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
       return deps.encodeTrades(outcome.table);
     },
   };
-}
-
-/** Final failure of a job. */
-export interface Failure {
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
-/** Final failure that another process has found. */
-export class FinalError extends CodedError {
-  constructor({ code, message }: Failure) {
-    super(code, { message });
-  }
-}
-
-/**
- * Failure that ends a job, since another attempt would repeat it. Undefined for errors that another attempt may
- * survive.
- */
-export function finalFailure(error: unknown): Failure | undefined {
-  if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: cutError(error.message) };
-  // A corrupt file is as corrupt for another attempt: it is collected before the next run.
-  if (
-    error instanceof CodedError &&
-    (error instanceof CorruptFileError || error instanceof FinalError || FINAL_CODES.includes(error.code))
-  ) {
-    return { code: error.code, message: cutError(error.message) };
-  }
-  return undefined;
 }

@@ -1,19 +1,17 @@
 import {
   BACKTEST_ID_PREFIX,
-  type BacktestExecutionInput,
   CANARY_ID_PREFIX,
   type JobIn,
-  type ResolvedBacktestConfig,
   type StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
 import { BacktestRequest } from '#contract/backtests/backtest-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contract/values/limits.ts';
-import { jobListOf } from '#contract/values/tables.ts';
 import { type Caller, checkAccess } from '../access/access.ts';
+import { executionInputOf } from '../config/execution-input.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
-import { type CollectionPlan, informativeInput } from '../data/plan-reads.ts';
+import { informativeInput } from '../data/plan-reads.ts';
 import { bestOfHyperopt } from '../hyperopt/best-of-hyperopt.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import { checkSession } from '../jobs/check-session.ts';
@@ -30,6 +28,7 @@ import {
   registeredOf,
   withRegisteredConfig,
 } from '../registry/container-image.ts';
+import { checkExperimentName } from '../shared/experiment-name.ts';
 import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { checkSpelling, unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, isoTime } from '../shared/validate.ts';
@@ -177,47 +176,4 @@ async function findBest(
     });
   }
   return bestOfHyperopt(deps, caller, jobId, config);
-}
-
-/**
- * Input of the state machine for a job: the candles that the configuration reads, and the job's own fields.
- *
- * @param own `reads`: candles that must be stored
- */
-export function executionInputOf(
-  config: ResolvedBacktestConfig,
-  own: Pick<
-    BacktestExecutionInput,
-    'job_id' | 'kind' | 'image' | 'correlation_id' | 'on_demand' | 'collect'
-  > & { readonly reads: CollectionPlan },
-): BacktestExecutionInput {
-  const { reads, ...fields } = own;
-  return {
-    ...fields,
-    ...informativeInput(reads),
-    start: isoTime(reads.start),
-    list: jobListOf(own.kind, own.job_id),
-    exchange: config.exchange,
-    ...(config.trading_mode && { trading_mode: config.trading_mode }),
-    symbols: config.pairs,
-    // The detail timeframe may be the one of which the run's candles are computed.
-    timeframe: [...new Set([reads.timeframe, config.timeframe_detail])]
-      .filter((each) => each !== null)
-      .join(','),
-    end: config.date_range.end,
-  };
-}
-
-/** The name; null when undefined. Throws VAL005 when it is empty or too long. */
-export function checkExperimentName(name: string | undefined): string | null {
-  if (name === undefined) return null;
-  const { min, max } = BACKTEST_LIMITS.experiment_name;
-  if (name.length < min || name.length > max) {
-    throw new CodedError('VAL005', {
-      message: `experiment_name must be ${min} to ${max} characters`,
-      field: 'experiment_name',
-      context: { length: name.length, max },
-    });
-  }
-  return name;
 }

@@ -7,6 +7,7 @@ import { applyDeadlines } from '../challenges/apply-deadlines.ts';
 import { begin } from '../challenges/challenge-state.ts';
 import type { ChallengeStore } from '../challenges/challenge-store.ts';
 import type { Clock } from '../ports.ts';
+import type { Cursors, Scope } from '../shared/cursors.ts';
 import { checkTimeframe } from '../shared/validate.ts';
 import type {
   CatalogEntry,
@@ -52,14 +53,6 @@ export interface CatalogPage {
 }
 
 const POSITION_LENGTH: CatalogPosition['length'] = 3;
-
-type Scope = Readonly<Record<string, string | null>>;
-
-/** Opaque positions in lists; `decode` throws VAL006 for one that is broken or was made with another scope. */
-export interface Cursors {
-  encode(position: readonly string[], scope: Scope): string;
-  decode(cursor: string, scope: Scope, length: number): string[];
-}
 
 /**
  * One page of the versions in Production and Staging that the caller can access. For an admin without a filter except

@@ -55,7 +55,7 @@ function endOverdue(progress: Progress, now: number): Progress {
 }
 
 /**
- * Automatic canary rules of an active challenge, applied by every write and reconcile run: hold it on a health issue,
+ * Automatic canary rules of an active challenge, applied by every write and repair run: hold it on a health issue,
  * resume it when the issue is gone, and advance the challenger to the next traffic share when it is due.
  */
 export function applyCanaryRules(progress: Progress, now: number): Progress {

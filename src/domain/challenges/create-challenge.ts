@@ -14,7 +14,6 @@ import {
   CHALLENGE_LIMITS as LIMITS,
   MIN_TRADES,
 } from '#contract/values/limits.ts';
-import { comparisonOf } from '../catalog/compare-versions.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import { checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
 import {
@@ -22,6 +21,7 @@ import {
   type TransitionCall,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
+import { comparisonOf } from '../transitions/compare-evidence.ts';
 import { existing, numberOf, rejection } from '../transitions/find-version.ts';
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';

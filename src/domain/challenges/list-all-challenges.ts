@@ -1,8 +1,8 @@
 import type { Challenge } from '#contract/registry/challenge-api.ts';
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { type Caller, mayAccess } from '../access/access.ts';
-import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Page } from '../ports.ts';
+import type { Cursors } from '../shared/cursors.ts';
 import type { ModelSharing } from '../transitions/registry-store.ts';
 import type { ChallengePosition, ChallengeRow } from './challenge-store.ts';
 import { challengeView, type ReadDeps, statusAt, withDeadlinesApplied } from './read-challenges.ts';

@@ -64,7 +64,7 @@ export async function processDueChallenges(
   return { changed, failed, left: waiting.length };
 }
 
-/** Processes a challenge at its own deadline, in addition to the reconcile runs. */
+/** Processes a challenge at its own deadline, in addition to the repair runs. */
 export interface ChallengeTimer {
   /**
    * Processes the challenge at that time or within a minute after. Idempotent. Processing without a due deadline changes

@@ -1,4 +1,4 @@
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import type { SymbolOutcome } from './collect-candles.ts';
 
 export interface CollectionEnd {
@@ -14,7 +14,7 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
   const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);
   const left = rejected > 0 ? `, ${rejected} invalid ones skipped` : '';
   const corrupt = [...new Set(outcomes.flatMap((each) => each.corrupt))];
-  const replaced = corrupt.length > 0 ? `, corrupt files: ${listed(corrupt)}` : '';
+  const replaced = corrupt.length > 0 ? `, corrupt files: ${listNames(corrupt)}` : '';
   const bare = outcomes.flatMap(({ symbol, noInstrument }) =>
     noInstrument ? [{ name: symbol, error: noInstrument }] : [],
   );
@@ -46,6 +46,6 @@ function byError(failures: readonly Failure[]): string {
     const text = `${error.code} ${error.message.replace(/\.$/, '')}`;
     names.set(text, (names.get(text) ?? new Set()).add(name));
   }
-  const texts = [...names].map(([text, each]) => `${listed([...each])}: ${text}`);
-  return listed(texts, { separator: '; ' });
+  const texts = [...names].map(([text, each]) => `${listNames([...each])}: ${text}`);
+  return listNames(texts, { separator: '; ' });
 }

@@ -3,7 +3,7 @@ import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts'
 import { CodedError } from '#contract/values/errors.ts';
 import { HYPEROPT_JOB_ID } from '#contract/values/limits.ts';
 import { type Caller, checkAccess } from '../access/access.ts';
-import { requestOver } from '../shared/override-request.ts';
+import { overrideRequest } from '../shared/override-request.ts';
 import { getCompletedHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore } from './hyperopt-ports.ts';
 import { trialConfig } from './search-space.ts';
@@ -33,7 +33,7 @@ export async function bestOfHyperopt(
     );
   }
   return {
-    config: requestOver(trialConfig(base, outcome.best_params), given),
+    config: overrideRequest(trialConfig(base, outcome.best_params), given),
     foundBy: { hyperopt_job_id: jobId, trial: outcome.best_trial, trials: trials.total },
   };
 }

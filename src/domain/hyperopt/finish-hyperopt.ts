@@ -7,7 +7,7 @@ import type {
   TrialIn,
 } from '#contract/hyperopt/hyperopt.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
@@ -147,7 +147,7 @@ function equalRuns(
   const names = differing(largest!);
   const warning =
     `${repeats} of ${originals.length} complete trials traded exactly as an earlier one with other parameters: ` +
-    `trial${others.length > 1 ? 's' : ''} ${listed(others.map(String))} as trial ${first}. Without effect among them: ${names.join(', ')}.`;
+    `trial${others.length > 1 ? 's' : ''} ${listNames(others.map(String))} as trial ${first}. Without effect among them: ${names.join(', ')}.`;
   const gate = base.ml_engine?.entry_threshold ?? null;
   const isModelOnly = names.every((name) => MODEL.includes(name));
   return {

@@ -1,6 +1,6 @@
 import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt/hyperopt.ts';
-import { finalFailure } from '../backtests/run-backtest-job.ts';
 import type { Clock } from '../ports.ts';
+import { finalFailure } from '../shared/final-failure.ts';
 import { isoTime } from '../shared/validate.ts';
 import { ALL_TRIALS_FAILED, type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';

@@ -6,17 +6,18 @@ import type {
 } from '#contract/hyperopt/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt/hyperopt-request.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { checkExperimentName } from '../backtests/submit-backtest.ts';
 import type { ResolveDeps } from '../config/resolve-config.ts';
 import { informativeInput, readsOwnCandles } from '../data/plan-reads.ts';
 import { checkSession } from '../jobs/check-session.ts';
 import type { Digest, Ids, Log } from '../ports.ts';
 import { enqueue } from '../queue/enqueue.ts';
-import { hyperoptLane, type MaxRunning } from '../queue/lanes.ts';
+import type { MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
+import { checkExperimentName } from '../shared/experiment-name.ts';
 import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/validate.ts';
 import { getHyperopt } from './get-hyperopt.ts';
+import { hyperoptLane } from './hyperopt-lane.ts';
 import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';
 import { type ResolvedHyperopt, resolveHyperopt } from './resolve-hyperopt.ts';
 

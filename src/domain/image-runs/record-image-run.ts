@@ -1,8 +1,7 @@
 import { isTerminal, type JobIn, type JobRun } from '#contract/backtests/backtest.ts';
 import type { ImageRunOutcome } from '#contract/backtests/image-run.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { JobRunOutcome } from '../backtests/run-backtest-job.ts';
-import type { Clock, JobStore, SeriesStore } from '../ports.ts';
+import type { Clock, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/validate.ts';
 import { countBacktest } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';

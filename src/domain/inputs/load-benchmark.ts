@@ -2,8 +2,14 @@ import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { RunBenchmark } from '#engine/robustness/bitcoin.ts';
 import { MIN_DAYS } from '#engine/robustness/robustness.ts';
-import { tradedRange } from '#engine/run/history.ts';
-import { ceilToGrid, DAY_MS, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import {
+  ceilToGrid,
+  DAY_MS,
+  floorToGrid,
+  TIMEFRAME_MS,
+  type Timeframe,
+  tradedRange,
+} from '#engine/timeframe.ts';
 import { chooseSource, sourceTimeframes } from '../data/candle-source.ts';
 import { CorruptFileError, recordCorruption } from '../data/corrupt-file.ts';
 import type { Clock, SeriesStore } from '../ports.ts';

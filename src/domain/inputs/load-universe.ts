@@ -3,7 +3,7 @@ import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/backtests/repo
 import type { Universe } from '#contract/config/universe.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type DailyVolumes, dailyVolumes } from '#engine/universe/daily-volumes.ts';
@@ -180,7 +180,7 @@ function leftOutWarnings(leftOut: readonly UniverseLeftOut[]): string[] {
     if (own.length === 0) return [];
     const names = own.map(({ pair, missing }) => `${pair} (${missing})`);
     return [
-      `The universe could not choose candidates, because something is missing or corrupt: ${listed(names)}. ${WHAT_TO_DO[reason]}`,
+      `The universe could not choose candidates, because something is missing or corrupt: ${listNames(names)}. ${WHAT_TO_DO[reason]}`,
     ];
   });
 }
@@ -192,7 +192,7 @@ function endWarnings({ delistings, membership }: UniversePlan): string[] {
   );
   if (ended.length === 0) return [];
   return [
-    `Candles of the universe end before the run: ${listed(ended)}. Open positions are closed there, less the haircut of config.universe.delisting_haircut; collect the candles of pairs that are still listed`,
+    `Candles of the universe end before the run: ${listNames(ended)}. Open positions are closed there, less the haircut of config.universe.delisting_haircut; collect the candles of pairs that are still listed`,
   ];
 }
 

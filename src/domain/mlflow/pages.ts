@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_LIMITS } from '#contract/values/limits.ts';
-import type { Cursors } from '../catalog/list-catalog.ts';
+import type { Cursors } from '../shared/cursors.ts';
 import { compareBy, parseFilter, parseOrders, type Searchable } from './filter.ts';
 
 /** Query of a list. An empty text is one that is not given. */

@@ -12,7 +12,7 @@ import { type ListAllChallengesDeps, listAllChallenges } from '../challenges/lis
 import { freshnessOf } from '../data/get-data-freshness.ts';
 import type { Log, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/validate.ts';
-import { inTime } from '../shared/with-timeout.ts';
+import { withTimeout } from '../shared/with-timeout.ts';
 import type { CatalogEntry } from '../transitions/registry-store.ts';
 import {
   type JobOverviewDeps,
@@ -47,7 +47,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
   const missing = new Set<OverviewPart>();
   const part = async <T>(name: OverviewPart, read: () => Promise<T>): Promise<T | null> => {
     try {
-      return await inTime(PART_MS, read);
+      return await withTimeout(PART_MS, read);
     } catch (error) {
       deps.log.warn('failed to read a part of the overview', { part: name, error });
       missing.add(name);

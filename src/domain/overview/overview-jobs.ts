@@ -2,7 +2,7 @@ import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/ba
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
 import type { JobCounts, OverviewJob } from '#contract/platform/overview-api.ts';
 import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/limits.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import type { Caller } from '../access/access.ts';
 import { type BacktestProgressDeps, withImageProgress } from '../backtests/get-backtest.ts';
 import type { CollectionStore } from '../data/collection-queue.ts';
@@ -123,7 +123,7 @@ function collectionView(collection: StoredCollection): OverviewJob {
     started_at: null,
     error,
     progress: progressOf(status, collection.progress),
-    name: listed(symbols, { shown: 1 }),
+    name: listNames(symbols, { shown: 1 }),
     finished_at: isTerminal(status) ? updated_at : null,
     total_profit_pct: null,
     best_value: null,

@@ -1,5 +1,4 @@
 import type { SizedLane } from '#contract/backtests/queue.ts';
-import type { HyperoptExecutions, HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { Executions } from '../jobs/execution-ports.ts';
 import type { JobStore } from '../ports.ts';
 import type { Lane, QueueJob } from './queue-ports.ts';
@@ -10,12 +9,6 @@ export type MaxRunning = Readonly<Record<SizedLane, number>>;
 export interface BacktestLaneDeps {
   readonly jobs: Pick<JobStore, 'get'>;
   readonly executions: Executions;
-  readonly maxRunning: MaxRunning;
-}
-
-export interface HyperoptLaneDeps {
-  readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
-  readonly hyperoptExecutions: HyperoptExecutions;
   readonly maxRunning: MaxRunning;
 }
 
@@ -39,14 +32,4 @@ export function canaryLane({ jobs, executions }: BacktestLaneDeps): Lane {
 export function laneOfBacktest(deps: BacktestLaneDeps, { queue }: Pick<QueueJob, 'queue'>): Lane {
   if (queue.lane === 'canary') return canaryLane(deps);
   return queue.lane === 'fast' ? fastLane(deps) : backtestLane(deps);
-}
-
-/** The lane of hyperopt jobs. */
-export function hyperoptLane({ hyperoptJobs, hyperoptExecutions, maxRunning }: HyperoptLaneDeps): Lane {
-  return {
-    name: 'hyperopt',
-    maxRunning: maxRunning.hyperopt,
-    jobs: hyperoptJobs,
-    executions: hyperoptExecutions,
-  };
 }

@@ -3,7 +3,7 @@ import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts'
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { REGISTRATION_LIMITS } from '#contract/values/limits.ts';
-import { requestOver } from '../shared/override-request.ts';
+import { overrideRequest } from '../shared/override-request.ts';
 
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
 const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
@@ -103,5 +103,5 @@ export function withRegisteredConfig(
   given: BacktestConfigRequest,
 ): BacktestConfigRequest {
   const { date_range: _, ...registered } = config;
-  return requestOver(registered, given);
+  return overrideRequest(registered, given);
 }

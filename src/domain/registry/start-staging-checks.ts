@@ -7,7 +7,7 @@ import {
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { executionInputOf } from '../backtests/submit-backtest.ts';
+import { executionInputOf } from '../config/execution-input.ts';
 import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import { ownTimeframes } from '../data/candle-source.ts';

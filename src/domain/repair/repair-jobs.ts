@@ -7,6 +7,7 @@ import {
   processDueChallenges,
 } from '../challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from '../challenges/write-challenge.ts';
+import { hyperoptLane } from '../hyperopt/hyperopt-lane.ts';
 import { type HyperoptRepairDeps, hyperoptRepairs } from '../hyperopt/repair-hyperopt.ts';
 import { type EndedStatus, rejectionMessage } from '../jobs/execution-ports.ts';
 import type { JobStore, Log } from '../ports.ts';
@@ -15,7 +16,7 @@ import { dispatch } from '../queue/dispatch.ts';
 import { endRun, type JobRepairs, type Lanes, type RunRepair, repairRun } from '../queue/end-run.ts';
 import { executionName, runOfExecution } from '../queue/execution-name.ts';
 import { idleTime } from '../queue/idle-time.ts';
-import { type BacktestLaneDeps, backtestLane, canaryLane, fastLane, hyperoptLane } from '../queue/lanes.ts';
+import { type BacktestLaneDeps, backtestLane, canaryLane, fastLane } from '../queue/lanes.ts';
 import type { Lane, QueueJob } from '../queue/queue-ports.ts';
 import {
   type RecordValidationDeps,
@@ -28,7 +29,7 @@ import { removeDeleted } from '../retention/remove-deleted.ts';
 import { isoTime } from '../shared/validate.ts';
 import { type ExpireSignalsDeps, expireSignals } from '../signals/expire-signals.ts';
 
-export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
+export interface RepairDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   readonly jobs: JobStore;
   readonly strategyCosts: StrategyCosts;
   readonly log: Log;
@@ -55,7 +56,7 @@ export interface QueueMeasures {
   readonly longestStallMs: number;
 }
 
-export interface ReconcileReport {
+export interface RepairReport {
   /** Jobs whose execution was started again. */
   readonly restarted: readonly string[];
   readonly failed: readonly string[];
@@ -71,7 +72,7 @@ export interface ReconcileReport {
 const CONCURRENT_REPAIRS = 10;
 
 /** Measures the queue with reads only: it works while repairs fail. */
-export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> {
+export async function measureQueue(deps: RepairDeps): Promise<QueueMeasures> {
   const now = deps.clock.now();
   const lanes = await Promise.all(
     kindsOf(deps)
@@ -106,7 +107,7 @@ function ageOf(created: string | undefined, now: number): number {
   return created === undefined ? 0 : now - Date.parse(created);
 }
 
-async function stallOf({ hyperoptJobs }: ReconcileDeps, jobId: string, now: number): Promise<number> {
+async function stallOf({ hyperoptJobs }: RepairDeps, jobId: string, now: number): Promise<number> {
   const job = await hyperoptJobs.get(jobId);
   return job?.status === 'running' ? now - Date.parse(job.updated_at) : 0;
 }
@@ -116,9 +117,9 @@ async function stallOf({ hyperoptJobs }: ReconcileDeps, jobId: string, now: numb
  * validations that ended, applies due deadlines of challenges and deletes what has expired. It reads slots and executions, not the waiting jobs.
  * An error in one job does not stop the others.
  */
-export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
+export async function repairJobs(deps: RepairDeps): Promise<RepairReport> {
   const [jobs, challenges] = await Promise.allSettled([
-    reconcileQueue(deps),
+    repairQueue(deps),
     processDueChallenges(challengesOf(deps), deps.onError),
   ]);
   if (jobs.status === 'rejected') throw jobs.reason;
@@ -132,10 +133,10 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
   return { ...jobs.value, challenges: challenges.value, expired, removed };
 }
 
-/** The part of {@link reconcileJobs} that concerns slots and waiting jobs. */
-export async function reconcileQueue(
-  deps: ReconcileDeps,
-): Promise<Omit<ReconcileReport, 'challenges' | 'expired' | 'removed'>> {
+/** The part of {@link repairJobs} that concerns slots and waiting jobs. */
+export async function repairQueue(
+  deps: RepairDeps,
+): Promise<Omit<RepairReport, 'challenges' | 'expired' | 'removed'>> {
   const repaired: Record<RunRepair, string[]> = { none: [], started: [], deferred: [], failed: [] };
   const dispatched: string[] = [];
   for (const { lanes, repairs } of kindsOf(deps)) {
@@ -151,7 +152,7 @@ export async function reconcileQueue(
 }
 
 async function repairSlots(
-  deps: ReconcileDeps,
+  deps: RepairDeps,
   lane: Lane,
   repairs: JobRepairs,
 ): Promise<ReadonlyMap<RunRepair, string[]>> {
@@ -172,7 +173,7 @@ async function repairSlots(
 
 /** Repairs some runs concurrently. An error in one does not stop the others. */
 async function forEach<Run extends { readonly job_id: string }>(
-  { onError }: ReconcileDeps,
+  { onError }: RepairDeps,
   runs: readonly Run[],
   repair: (run: Run) => Promise<void>,
 ): Promise<void> {
@@ -186,7 +187,7 @@ async function forEach<Run extends { readonly job_id: string }>(
 }
 
 /** Records the result of a validation that ended. */
-async function recordValidation(deps: ReconcileDeps, jobId: string): Promise<void> {
+async function recordValidation(deps: RepairDeps, jobId: string): Promise<void> {
   if (!jobId.startsWith(VALIDATION_ID_PREFIX)) return;
   const job = await deps.jobs.get(jobId);
   if (job) await recordValidationResult(deps.registry, job);
@@ -197,7 +198,7 @@ async function recordValidation(deps: ReconcileDeps, jobId: string): Promise<voi
  * does no harm. An error in one does not stop the others.
  */
 export async function endExecutions(
-  deps: ReconcileDeps,
+  deps: RepairDeps,
   executions: readonly string[],
 ): Promise<readonly string[]> {
   const dispatched: string[] = [];
@@ -219,11 +220,11 @@ export async function endExecutions(
 }
 
 /** Applies due deadlines to one challenge and returns whether it changed. Throws CHL001, SVC005. */
-export function reconcileChallenge(deps: ReconcileDeps, challengeId: string): Promise<boolean> {
+export function repairChallenge(deps: RepairDeps, challengeId: string): Promise<boolean> {
   return processDueChallenge(challengesOf(deps), challengeId);
 }
 
-function challengesOf({ registry, jobs }: ReconcileDeps): ChallengeDeps {
+function challengesOf({ registry, jobs }: RepairDeps): ChallengeDeps {
   return { ...registry, stagingChecks: stagingOutcomes({ jobs }) };
 }
 
@@ -235,7 +236,7 @@ interface Kind {
   readonly isOwn: (execution: string) => boolean;
 }
 
-function kindsOf(deps: ReconcileDeps): readonly Kind[] {
+function kindsOf(deps: RepairDeps): readonly Kind[] {
   const isHyperopt = (execution: string) => execution.startsWith(HYPEROPT_ID_PREFIX);
   return [
     {
@@ -247,7 +248,7 @@ function kindsOf(deps: ReconcileDeps): readonly Kind[] {
   ];
 }
 
-function backtestRepairs(deps: ReconcileDeps): JobRepairs {
+function backtestRepairs(deps: RepairDeps): JobRepairs {
   const fail = async ({ job_id }: QueueJob, message: string): Promise<RunRepair> => {
     const error = { code: 'SVC001', message };
     const failed = await deps.jobs.fail(job_id, null, error, isoTime(deps.clock.now()));
@@ -280,7 +281,7 @@ const ENDED: Readonly<Record<EndedStatus, string>> = {
   timed_out: 'ran out of time',
 };
 
-async function stopStrayTask(deps: ReconcileDeps, job: StoredBacktestJob): Promise<void> {
+async function stopStrayTask(deps: RepairDeps, job: StoredBacktestJob): Promise<void> {
   // A completed job's task ended automatically after its last write.
   if (job.status === 'completed' || !('task' in job) || !job.task) return;
   await deps.tasks.stop(job.task, `The backtest is ${job.status}`);

@@ -16,7 +16,7 @@ export interface DeleteBacktestDeps {
 const ATTEMPTS = 5;
 
 /**
- * Deletes a backtest that has ended: one transaction marks it, so that it is in no list and reads are 410, and reconcile removes its
+ * Deletes a backtest that has ended: one transaction marks it, so that it is in no list and reads are 410, and repair removes its
  * data. Of a deletion and a registration at the same time one fails, see {@link expireJobs}.
  * Throws RES001, RES006 for a deleted job, RES005 for one that has not ended or that a version is registered from, DATA005.
  */

@@ -7,7 +7,7 @@ import { statedDefaults, withoutReplacedLimit } from '#contract/values/repeated-
  * robustness, the parts that `given` names; without any part there is no model and no test.
  * A share of the balance replaces a capital, and a capital a share. A universe without pairs replaces the pairs by all stored ones.
  */
-export function requestOver(
+export function overrideRequest(
   config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
   given: BacktestConfigRequest,
 ): BacktestConfigRequest {

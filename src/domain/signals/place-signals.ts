@@ -1,12 +1,12 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { grouped } from '#contract/values/format-count.ts';
-import { listed } from '#contract/values/list-names.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
+import { listNames } from '#contract/values/list-names.ts';
 import { SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import { SIGNAL_COLUMNS } from '#engine/analysis/analyze.ts';
 import type { GivenSignals } from '#engine/analysis/given-signals.ts';
-import { type PairData, tradedRange } from '#engine/run/history.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { PairData } from '#engine/run/history.ts';
+import { TIMEFRAME_MS, tradedRange } from '#engine/timeframe.ts';
 import { isoTime } from '../shared/validate.ts';
 import type { ReadSignals, SignalTable } from './signal-table.ts';
 
@@ -64,7 +64,7 @@ function placeSignals(
     return { ...data, given: takeRows(table, used) };
   });
   problems.throwIfAny();
-  const warning = `Rows of the signals before ${isoTime(start)}, the start of the run, were left out: ${grouped(before)}`;
+  const warning = `Rows of the signals before ${isoTime(start)}, the start of the run, were left out: ${formatInteger(before)}`;
   return { pairs: placed, warnings: before > 0 ? [warning] : [] };
 }
 
@@ -137,7 +137,7 @@ class Problems {
     const kinds = [...this.#found].slice(0, MAX_KINDS).map(([kind, { count, rows, example }]) => {
       const numbers = rows.sort((a, b) => a - b).map(String);
       const shown = example === undefined ? '' : `, ${example}`;
-      return `${kind} (row ${listed(numbers, { shown: numbers.length, count })}${shown})`;
+      return `${kind} (row ${listNames(numbers, { shown: numbers.length, count })}${shown})`;
     });
     throw new CodedError('VAL005', {
       message: `The signals ${this.#signals} have rows that cannot be used: ${kinds.join('; ')}. Row 1 is the first after the header`,

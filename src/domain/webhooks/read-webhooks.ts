@@ -1,8 +1,8 @@
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Caller } from '../access/access.ts';
-import type { Cursors } from '../catalog/list-catalog.ts';
 import type { Page } from '../ports.ts';
+import type { Cursors } from '../shared/cursors.ts';
 import { unknownWebhook } from '../shared/unknown-resources.ts';
 import type { DeliveryStore, WebhookStore } from './webhook-ports.ts';
 

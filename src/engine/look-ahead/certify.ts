@@ -1,9 +1,10 @@
 import type { Candles } from '../candles.ts';
 import { createRandom } from '../random.ts';
-import { type PairHistory, tradedRange, trainingRows } from '../run/history.ts';
+import { type PairHistory, trainingRows } from '../run/history.ts';
 import { atTimeframe } from '../run/prepare-pair.ts';
 import type { ParameterValues } from '../strategy.ts';
 import { locationOf } from '../strategy-errors.ts';
+import { tradedRange } from '../timeframe.ts';
 import { analyzeLookAhead, countEntries } from './analysis.ts';
 import { columnFinding, failureFinding, guardFinding, type LookAheadFinding } from './findings.ts';
 import type { GuardLog, MemberUse } from './guard.ts';

@@ -3,9 +3,7 @@ import type { SlippageModel } from '#contract/config/slippage-model.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { textAt } from '../simulator/trade-table.ts';
 import type { PairFills, PairInput } from '../simulator/types.ts';
-import type { DailyCosts } from '../slippage/daily-costs.ts';
-import { finite, mean } from '../stats/moments.ts';
-import { DAY_MS } from '../timeframe.ts';
+import { estimatesOver } from '../slippage/daily-costs.ts';
 import { roundNumber } from './round.ts';
 
 /** Share of a candle's volume above which a fill is large. */
@@ -23,13 +21,15 @@ export function buildSlippage(
     large_trades_pct: table.length > 0 ? (large / table.length) * 100 : null,
     pairs: fills.map(({ pair, cappedEntries, droppedValue, cappedExits }) => ({
       pair,
-      ...estimates(pairs.find((each) => each.pair === pair)!),
+      ...estimatesOf(pairs.find((each) => each.pair === pair)!),
       capped_entries: cappedEntries,
       dropped_value: droppedValue,
       capped_exits: cappedExits,
     })),
   };
 }
+
+const estimatesOf = ({ candles, costs }: PairInput) => estimatesOver(candles.timestamp, costs);
 
 /** Trades with a fill above {@link LARGE} of the volume of the candle before it. */
 function countLarge(table: TradeTable, pairs: readonly PairInput[]): number {
@@ -49,36 +49,6 @@ function countLarge(table: TradeTable, pairs: readonly PairInput[]): number {
     if (orders.some(({ filledAt, amount }) => isLarge(filledAt, amount))) count++;
   }
   return count;
-}
-
-/** Mean spread over the traded days, and the number of these days without an estimate. */
-function estimates({ candles, costs }: PairInput) {
-  if (!costs?.spread && !costs?.impact) return { mean_spread_pct: null, days_without_estimate: 0 };
-  const [first, last] = tradedDays(candles.timestamp, costs);
-  const ofDays = (column: Float64Array) => [...column.subarray(first, last + 1)];
-  const known = costs.spread ? ofDays(costs.spread).filter((spread) => !Number.isNaN(spread)) : [];
-  const unknown = ofDays((costs.spread ?? costs.impact)!).filter(
-    (_, day) => Number.isNaN(costs.spread?.[first + day]) || Number.isNaN(costs.impact?.[first + day]),
-  );
-  return {
-    mean_spread_pct: known.length > 0 ? finite(mean(known) * 100) : null,
-    days_without_estimate: unknown.length,
-  };
-}
-
-function tradedDays(timestamp: Float64Array, { firstDay }: DailyCosts): [first: number, last: number] {
-  const dayOf = (time: number) => Math.max(0, Math.floor(time / DAY_MS) - firstDay);
-  return [dayOf(timestamp[0]!), dayOf(timestamp.at(-1)!)];
-}
-
-/** Warning about the days of a pair whose fills pay the constant slippage only. */
-export function slippageWarnings({ pair, candles, costs }: PairInput): string[] {
-  if (!costs) return [];
-  const { days_without_estimate: days } = estimates({ pair, candles, costs, signals: {} });
-  if (days === 0) return [];
-  return [
-    `${pair} has too few candles before its first ${days} days to estimate spread or impact: market fills on these days pay only the constant slippage.`,
-  ];
 }
 
 /** What a model assumes, for the list of biases. */

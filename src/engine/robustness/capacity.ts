@@ -1,6 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Capacity } from '#contract/backtests/report-robustness.ts';
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { textAt } from '../simulator/trade-table.ts';
@@ -57,7 +57,7 @@ export function* measureCapacity(input: CapacityInput): Generator<void, Capacity
       simulation = withSimulationErrors(input.strategy, () => simulate(pairs, grown));
     } catch (error) {
       if (!(error instanceof BacktestError)) throw error;
-      return none(`The strategy failed at ${grouped(multiple)} times the wallet: ${error.message}`);
+      return none(`The strategy failed at ${formatInteger(multiple)} times the wallet: ${error.message}`);
     }
     largest = costsOf(simulation, pairs, settings);
     if (multiple === 1 && largest.total === 0) return none(NO_IMPACT);
@@ -185,7 +185,7 @@ function fallTo(
   const reached = steps.findIndex((step) => (of(step) ?? Number.POSITIVE_INFINITY) <= level);
   const [before, after] = [steps[reached - 1], steps[reached]];
   if (!before || !after)
-    return { aum: null, reason: `${text} up to ${grouped(steps.at(-1)!.multiple)} times the wallet.` };
+    return { aum: null, reason: `${text} up to ${formatInteger(steps.at(-1)!.multiple)} times the wallet.` };
   const from = of(before);
   const share = from === null ? 1 : (from - level) / (from - of(after)!);
   return { aum: before.aum * (after.aum / before.aum) ** share, reason: null };

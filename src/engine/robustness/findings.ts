@@ -1,5 +1,5 @@
 import type { ChanceTest, RegimeCell, ReportRobustness } from '#contract/backtests/report-robustness.ts';
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 
 /** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
 const MAX_SHARE_PCT = 80;
@@ -81,7 +81,7 @@ function capacityFinding(capacity: ReportRobustness['capacity']): string[] {
   const { aum_half: half, aum_zero: zero, pair, impact_share_pct: share, reason } = capacity;
   const wallet = (aum: number) => {
     const rounded = Number(aum.toPrecision(3));
-    return Number.isInteger(rounded) ? grouped(rounded) : String(rounded);
+    return Number.isInteger(rounded) ? formatInteger(rounded) : String(rounded);
   };
   const limits = [
     ...(half === null ? [] : [`the Sharpe ratio halves at a wallet of ${wallet(half)}`]),

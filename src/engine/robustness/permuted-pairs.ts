@@ -2,8 +2,8 @@ import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { checkCandles, fillGaps } from '../analysis/candle-checks.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { createRandom, hash32, mix32 } from '../random.ts';
-import { type PairData, tradedRange } from '../run/history.ts';
-import { TIMEFRAME_MS } from '../timeframe.ts';
+import type { PairData } from '../run/history.ts';
+import { TIMEFRAME_MS, tradedRange } from '../timeframe.ts';
 import { permuteBars, permutedFunding } from './bar-permutation.ts';
 
 /** Which permutation of the candles of a search: the same numbers give the same candles. */

@@ -1,5 +1,5 @@
 import type { BenchmarkAttribution, ReportRobustness } from '#contract/backtests/report-robustness.ts';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { hash32, mix32 } from '../random.ts';
@@ -83,7 +83,7 @@ function closedPerDay(closedAt: Float64Array, day: Float64Array): Float64Array {
 }
 
 function tooShort(days: number): string {
-  return `The run has ${counted(days, 'day')}; ${MIN_DAYS} are needed.`;
+  return `The run has ${formatCount(days, 'day')}; ${MIN_DAYS} are needed.`;
 }
 
 const NO_CHANGE = 'The equity never changes.';
@@ -93,7 +93,7 @@ function regimesSection(market: Float64Array, days: RunDays, wallet: number): Re
   const before = regimes.reduce((count, cell) => count + (cell < 0 ? 1 : 0), 0);
   const known = regimes.length - before;
   if (known > 0) return { days_before: before, cells: regimeCells(regimes, days, wallet), reason: null };
-  const reason = `The run has ${counted(regimes.length, 'day')}; a regime needs ${MIN_DAYS + 1} before it.`;
+  const reason = `The run has ${formatCount(regimes.length, 'day')}; a regime needs ${MIN_DAYS + 1} before it.`;
   return { days_before: before, cells: [], reason };
 }
 

@@ -19,7 +19,7 @@ import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, describeThrown } from '../strategy-errors.ts';
-import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
+import { DAY_MS, TIMEFRAME_MS, type Timeframe, tradedRange } from '../timeframe.ts';
 import type { PairMembership } from '../universe/membership.ts';
 
 /** Stored data of one pair. */
@@ -82,19 +82,6 @@ export interface SkippedPair {
 
 /** Fewer candles leave no room for a signal, an entry and the end of the run. */
 export const MIN_CANDLES = 3;
-
-/** Traded interval of a run: open time of its first candle and end (exclusive), ms. */
-export function tradedRange({
-  date_range,
-  timeframe,
-}: Pick<ResolvedBacktestConfig, 'date_range' | 'timeframe'>): {
-  start: number;
-  end: number;
-} {
-  const stepMs = TIMEFRAME_MS[timeframe];
-  const start = ceilToGrid(Date.parse(date_range.start), stepMs);
-  return { start, end: Date.parse(date_range.end) };
-}
 
 /**
  * Checks the candles of a pair and fills its gaps. If the data begins too late for the startup candles, the pair joins the run

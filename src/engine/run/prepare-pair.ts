@@ -16,13 +16,19 @@ import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from
 import { type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { type PairModels, pairModels } from '../ml/model-report.ts';
 import { planWindows } from '../ml/windows.ts';
-import { slippageWarnings } from '../report/slippage.ts';
 import type { PairInput } from '../simulator/types.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, messageOf, reportActivity } from '../strategy-errors.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
 import { enterOnlyWithin } from './universe-mask.ts';
-import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelReason } from './warnings.ts';
+import {
+  dataWarnings,
+  detailWarnings,
+  fundingWarnings,
+  modelWarnings,
+  noModelReason,
+  slippageWarnings,
+} from './warnings.ts';
 
 export interface PreparedPair {
   readonly input: PairInput;

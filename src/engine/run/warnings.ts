@@ -3,6 +3,7 @@ import type { ReportPairData } from '#contract/backtests/report.ts';
 import { isInverse } from '#contract/values/trading-modes.ts';
 import type { WindowFit } from '../ml/fit-window.ts';
 import type { PairInput } from '../simulator/types.ts';
+import { estimatesOver } from '../slippage/daily-costs.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
 import { candlesBetween, type PairHistory, trainingRows } from './history.ts';
 
@@ -133,5 +134,15 @@ export function modelWarnings(pair: string, fits: readonly FittedWindow[]): stri
   const at = new Date(first.window.from).toISOString();
   return [
     `${without.length} of ${fits.length} windows of ${pair} have no model and no predictions. Reason in the window from ${at}: ${first.skipped}.`,
+  ];
+}
+
+/** Warning about the days of a pair whose fills pay the constant slippage only. */
+export function slippageWarnings({ pair, candles, costs }: PairInput): string[] {
+  if (!costs) return [];
+  const { days_without_estimate: days } = estimatesOver(candles.timestamp, costs);
+  if (days === 0) return [];
+  return [
+    `${pair} has too few candles before its first ${days} days to estimate spread or impact: market fills on these days pay only the constant slippage.`,
   ];
 }

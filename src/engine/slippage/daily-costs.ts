@@ -1,7 +1,7 @@
 import type { SlippageModel } from '#contract/config/slippage-model.ts';
 import { IMPACT_DAYS, type SpreadEstimator } from '#contract/values/slippage-limits.ts';
 import type { Candles } from '../candles.ts';
-import type { PriceTicks } from '../simulator/rules/precision.ts';
+import { finite, mean } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { corwinSchultz } from './corwin-schultz.ts';
 import { EdgeSums } from './edge.ts';
@@ -31,11 +31,16 @@ interface Day {
   readonly edge: EdgeSums | null;
 }
 
+/** The price tick by time (ms), `units / scale`; null where it is unknown. */
+interface TickTimes {
+  at(time: number): { readonly units: number; readonly scale: number } | null;
+}
+
 /** Estimates the costs of a pair from all candles that are known of it, in one pass. `ticks`: least spread; absent: none. */
 export function dailyCosts(
   { spread, spread_days, impact }: SlippageModel,
   candles: Candles,
-  ticks: PriceTicks | undefined,
+  ticks: TickTimes | undefined,
 ): DailyCosts {
   const days = daysOf(candles, spread === 'edge');
   const firstDay = days[0]?.number ?? 0;
@@ -78,7 +83,7 @@ function spreads(
   days: readonly Day[],
   firstDay: number,
   rows: number,
-  ticks: PriceTicks | undefined,
+  ticks: TickTimes | undefined,
 ): Float64Array {
   const column = new Float64Array(rows).fill(Number.NaN);
   // Corwin and Schultz: of each day and the day before it, NaN where that one is missing.
@@ -146,4 +151,24 @@ function forEachWindow(
     while (from < to && days[from]!.number < firstDay + row - window) from++;
     if (from < to) action(row, from, to);
   }
+}
+
+/** Mean spread over the traded days, and the number of these days without an estimate. */
+export function estimatesOver(timestamp: Float64Array, costs: DailyCosts | undefined) {
+  if (!costs?.spread && !costs?.impact) return { mean_spread_pct: null, days_without_estimate: 0 };
+  const [first, last] = tradedDays(timestamp, costs);
+  const ofDays = (column: Float64Array) => [...column.subarray(first, last + 1)];
+  const known = costs.spread ? ofDays(costs.spread).filter((spread) => !Number.isNaN(spread)) : [];
+  const unknown = ofDays((costs.spread ?? costs.impact)!).filter(
+    (_, day) => Number.isNaN(costs.spread?.[first + day]) || Number.isNaN(costs.impact?.[first + day]),
+  );
+  return {
+    mean_spread_pct: known.length > 0 ? finite(mean(known) * 100) : null,
+    days_without_estimate: unknown.length,
+  };
+}
+
+function tradedDays(timestamp: Float64Array, { firstDay }: DailyCosts): [first: number, last: number] {
+  const dayOf = (time: number) => Math.max(0, Math.floor(time / DAY_MS) - firstDay);
+  return [dayOf(timestamp[0]!), dayOf(timestamp.at(-1)!)];
 }

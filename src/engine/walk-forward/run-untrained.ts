@@ -4,10 +4,11 @@ import { canonicalJson } from '../digest.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
 import { planWindows, type Window } from '../ml/windows.ts';
 import { provenanceOf } from '../report/result.ts';
-import { type PairHistory, tradedRange } from '../run/history.ts';
+import type { PairHistory } from '../run/history.ts';
 import { cutRows, runStrategy } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
+import { tradedRange } from '../timeframe.ts';
 import { requireObjective } from './objectives.ts';
 import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
 import type {

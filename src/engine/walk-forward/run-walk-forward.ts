@@ -3,10 +3,10 @@ import { isoDay } from '../metrics/equity-curve.ts';
 import type { WindowFit } from '../ml/fit-window.ts';
 import { planWindows } from '../ml/windows.ts';
 import { provenanceOf } from '../report/result.ts';
-import { tradedRange } from '../run/history.ts';
 import { modelWarnings, noModelReason } from '../run/warnings.ts';
 import { mean } from '../stats/moments.ts';
 import { BacktestError } from '../strategy-errors.ts';
+import { tradedRange } from '../timeframe.ts';
 import { requireObjective } from './objectives.ts';
 import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
 import type {

@@ -8,7 +8,7 @@ import type { ActiveJobs, JobRow } from '#domain/jobs/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { callerOf, includedRoles } from '../authenticate.ts';
@@ -19,10 +19,10 @@ import type { RegistryDeps } from './registry.ts';
 import { sharingHandlers } from './sharing.ts';
 import type { WebhookHandlerDeps } from './webhooks.ts';
 
-const { getStrategy, listStrategies } = deferred(() => import('#domain/config/list-strategies.ts'));
-const { checkFreshness, listSymbols } = deferred(() => import('#domain/data/market-data.ts'));
-const { getOverview } = deferred(() => import('#domain/overview/get-overview.ts'));
-const { listAudit } = deferred(() => import('#domain/audit/list-audit.ts'));
+const { getStrategy, listStrategies } = lazy(() => import('#domain/config/list-strategies.ts'));
+const { checkFreshness, listSymbols } = lazy(() => import('#domain/data/market-data.ts'));
+const { getOverview } = lazy(() => import('#domain/overview/get-overview.ts'));
+const { listAudit } = lazy(() => import('#domain/audit/list-audit.ts'));
 
 /** Dependencies of the backend, on any host. */
 export interface BackendDeps
@@ -54,29 +54,29 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 /** Handlers of the backend's operations: they map requests to use cases and results to responses. */
 export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
-  const docs = deferred(async () => (await import('../docs.ts')).documentation('backend'));
-  const backtests = deferred(async () => (await import('./backtests.ts')).backtestHandlers(deps));
-  const registry = deferred(async () => {
+  const docs = lazy(async () => (await import('../docs.ts')).documentation('backend'));
+  const backtests = lazy(async () => (await import('./backtests.ts')).backtestHandlers(deps));
+  const registry = lazy(async () => {
     const { registryHandlers } = await import('./registry.ts');
     const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
     return registryHandlers({ ...deps, stagingChecks: stagingChecks(deps) });
   });
-  const mlflow = deferred(async () => {
+  const mlflow = lazy(async () => {
     const { mlflowHandlers } = await import('./mlflow.ts');
     const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
     const { stageVersion, promoteVersion, rollbackModel } = registry;
     const transitions = { stageVersion, promoteVersion, rollbackModel };
     return mlflowHandlers({ ...deps, stagingChecks: stagingChecks(deps) }, ownershipOf(deps), transitions);
   });
-  const events = deferred(async () => {
+  const events = lazy(async () => {
     const { watchJobsHandler } = await import('./job-events.ts');
     return { watchJobs: watchJobsHandler({ ...deps, ownership }) };
   });
-  const webhooks = deferred(async () => {
+  const webhooks = lazy(async () => {
     const { webhookHandlers } = await import('./webhooks.ts');
     return webhookHandlers({ ...deps, ...deps.webhookDelivery, ownership });
   });
-  const signals = deferred(async () => (await import('./signals.ts')).signalsHandlers(deps));
+  const signals = lazy(async () => (await import('./signals.ts')).signalsHandlers(deps));
   const ownership = ownershipOf(deps);
   const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');
   const signalsSharing = sharingHandlers(ownership, 'signals', 'signals_id');

@@ -17,7 +17,7 @@ import { listExperiments } from '#domain/jobs/experiments.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { deleteBacktest } from '#domain/retention/delete-backtest.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { unknownBacktest } from '#domain/shared/unknown-resources.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
@@ -25,11 +25,11 @@ import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { jobPageView } from './job-page-view.ts';
 
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
-const { submitBacktest } = deferred(() => import('#domain/backtests/submit-backtest.ts'));
+const { submitBacktest } = lazy(() => import('#domain/backtests/submit-backtest.ts'));
 
-const { exportBacktest } = deferred(() => import('#domain/backtests/export-backtest.ts'));
-const { getBacktestCurve } = deferred(() => import('#domain/backtests/get-backtest-curve.ts'));
-const { listBacktestTrades } = deferred(() => import('#domain/backtests/list-backtest-trades.ts'));
+const { exportBacktest } = lazy(() => import('#domain/backtests/export-backtest.ts'));
+const { getBacktestCurve } = lazy(() => import('#domain/backtests/get-backtest-curve.ts'));
+const { listBacktestTrades } = lazy(() => import('#domain/backtests/list-backtest-trades.ts'));
 
 export interface BacktestsDeps
   extends SubmitBacktestDeps,

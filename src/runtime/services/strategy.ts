@@ -3,7 +3,7 @@ import type { ListAllChallengesDeps } from '#domain/challenges/list-all-challeng
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { HyperoptDeps } from './hyperopt.ts';
@@ -22,13 +22,13 @@ const PROBE_TIMEOUT_MS = 1_500;
 
 /** Handlers of the strategy service's operations. */
 export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
-  const docs = deferred(async () => (await import('../docs.ts')).documentation('strategy'));
-  const registration = deferred(async () => {
+  const docs = lazy(async () => (await import('../docs.ts')).documentation('strategy'));
+  const registration = lazy(async () => {
     const { registerHandler } = await import('./registry.ts');
     return { registerStrategy: registerHandler(deps) };
   });
-  const hyperopts = deferred(async () => (await import('./hyperopt.ts')).hyperoptHandlers(deps));
-  const challenges = deferred(async () => {
+  const hyperopts = lazy(async () => (await import('./hyperopt.ts')).hyperoptHandlers(deps));
+  const challenges = lazy(async () => {
     const { challengeHandlers } = await import('./challenges.ts');
     const { stagingOutcomes } = await import('#domain/registry/start-staging-checks.ts');
     return challengeHandlers({ ...deps, stagingChecks: stagingOutcomes(deps) });

@@ -6,7 +6,7 @@ import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
-import { catchStrayErrors } from '#adapters/strategies/unhandled-errors.ts';
+import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import { type RunBacktestJobDeps, runBacktestJob } from '#domain/backtests/run-backtest-job.ts';
 import { runTask, type TaskEnv, type TaskIdentity } from '#runtime/task.ts';
 import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
@@ -36,7 +36,7 @@ export async function runBacktest(
 ): Promise<void> {
   removeClientClasses();
   const progress = reportProgress(env.WATCH_MARK);
-  const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, (error) => {
+  const strays = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, (error) => {
     progress.ended();
     fail(error);
   });

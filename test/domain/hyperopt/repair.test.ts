@@ -4,11 +4,11 @@ import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
+import { hyperoptLane } from '#domain/hyperopt/hyperopt-lane.ts';
 import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { repairRun } from '#domain/queue/end-run.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
-import { hyperoptLane } from '#domain/queue/lanes.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { memoryExecutions } from '../../support/executions.ts';
@@ -60,7 +60,7 @@ async function scene(changes: { running?: boolean } = {}) {
 }
 
 it.each([false, true])(
-  'reconcile starts a missing execution under the same name (running: %s)',
+  'repair starts a missing execution under the same name (running: %s)',
   async (running) => {
     const { states, started, repair } = await scene({ running });
     expect(started).toEqual(['ho-1-1']);
@@ -72,7 +72,7 @@ it.each([false, true])(
 );
 
 it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
-  'reconcile starts a new execution with a new name after one %s',
+  'repair starts a new execution with a new name after one %s',
   async (status) => {
     const { states, started, repair, get } = await scene({ running: true });
     states.set('ho-1-1', status);

@@ -2,7 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
-import { reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { repairQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 
@@ -55,7 +55,7 @@ test('shortage that is stored while the slot is repaired defers the job', async 
     return { status: 'succeeded' };
   };
   clock.time += 2 * MINUTE;
-  await reconcileQueue(deps);
+  await repairQueue(deps);
   expect(await jobs.get('bt-1')).toMatchObject({ status: 'pending', queue: { reason: 'no vCPU' } });
 });
 
@@ -94,7 +94,7 @@ test('submission takes a slot at once when more are free than jobs wait', async 
   await lackCapacity(table, 'bt-1-1');
   executions.states.set('bt-1-1', 'succeeded');
   clock.time += 2 * MINUTE;
-  await reconcileQueue(deps);
+  await repairQueue(deps);
   expect(await queue.owners('backtest')).toMatchObject([{ waiting: 1 }]);
   await submit('bt-2');
   expect(started()).toEqual(['bt-1', 'bt-2']);

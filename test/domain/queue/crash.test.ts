@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endExecutions, reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 
-/** The process dies before or after each of its writes: the next reconcile runs finish its work. */
+/** The process dies before or after each of its writes: the next repair runs finish its work. */
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -64,11 +64,11 @@ async function runMortal(diesAt: number, when: 'before' | 'after') {
   return { ...scene, life };
 }
 
-/** Runs reconcile and ends what it started until nothing is left to do. */
+/** Runs repair and ends what it started until nothing is left to do. */
 async function recover({ deps, clock, executions, jobs }: Awaited<ReturnType<typeof runMortal>>) {
   for (let round = 0; round < JOBS.length + 2; round++) {
     clock.time += 3 * MINUTE;
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     for (const [name, status] of executions.states) {
       if (status !== 'running') continue;
       executions.states.set(name, 'succeeded');

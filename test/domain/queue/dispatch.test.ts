@@ -7,7 +7,7 @@ import { ExecutionRejected } from '#domain/jobs/execution-ports.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
-import { endExecutions, measureQueue, reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, measureQueue, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MINUTE, queueScene, SECOND, START } from '../../support/queue-scene.ts';
 
@@ -153,7 +153,7 @@ describe('faults', () => {
     const { newJob, queue, jobs, clock, deps, started } = await scene(1);
     await queue.announce('backtest', 'anonymous', clock.now());
     await jobs.create(newJob('bt-1'));
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     expect(started()).toEqual(['bt-1']);
   });
 
@@ -161,12 +161,12 @@ describe('faults', () => {
     const { submit, deps, clock, executions } = await scene(1);
     await submit('bt-1');
     executions.states.clear();
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     expect(executions.started).toEqual(['bt-1-1']);
     clock.time += 2 * MINUTE;
-    expect(await reconcileQueue(deps)).toMatchObject({ restarted: ['bt-1'] });
+    expect(await repairQueue(deps)).toMatchObject({ restarted: ['bt-1'] });
     clock.time += 2 * MINUTE;
-    expect(await reconcileQueue(deps)).toMatchObject({ restarted: [] });
+    expect(await repairQueue(deps)).toMatchObject({ restarted: [] });
     expect(executions.started).toEqual(['bt-1-1', 'bt-1-1']);
   });
 
@@ -177,7 +177,7 @@ describe('faults', () => {
     };
     await submit('bt-1');
     clock.time += 2 * MINUTE;
-    expect(await reconcileQueue(deps)).toMatchObject({ failed: ['bt-1'] });
+    expect(await repairQueue(deps)).toMatchObject({ failed: ['bt-1'] });
     expect(await jobs.get('bt-1')).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('rejected the workflow of the backtest (AccessDeniedException)'),
@@ -191,10 +191,10 @@ describe('faults', () => {
     await submit('bt-2');
     await jobs.fail('bt-1', null, { code: 'VAL006', message: 'ended' }, '2025-03-01T00:01:00.000Z');
     executions.states.set('bt-1-1', 'succeeded');
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     expect(started()).toEqual(['bt-1']);
     clock.time += 2 * MINUTE;
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     expect(started()).toEqual(['bt-1', 'bt-2']);
     expect(await queue.slots('backtest')).toMatchObject([{ job_id: 'bt-2' }]);
   });
@@ -203,7 +203,7 @@ describe('faults', () => {
     const { submit, deps, clock, queue } = await scene(1);
     await submit('bt-1');
     clock.time += 48 * 60 * MINUTE;
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     expect(await queue.slots('backtest')).toHaveLength(1);
   });
 
@@ -236,7 +236,7 @@ describe('faults', () => {
       return state(name);
     };
     clock.time += 2 * MINUTE;
-    expect(await reconcileQueue(deps)).toMatchObject({ restarted: ['bt-2'] });
+    expect(await repairQueue(deps)).toMatchObject({ restarted: ['bt-2'] });
     expect(errors).toEqual([new Error('throttled')]);
   });
 });
@@ -249,7 +249,7 @@ test('free slots go to waiting jobs while executions cannot be listed', async ()
   await deps.queue.free((await deps.queue.slots('backtest'))[0]!);
   const listed = vi.spyOn(executions, 'running').mockRejectedValue(new Error('throttled'));
   clock.time += 2 * MINUTE;
-  const { dispatched } = await reconcileQueue(deps);
+  const { dispatched } = await repairQueue(deps);
   expect(dispatched).toEqual(['bt-3']);
   expect(started()).toHaveLength(3);
   expect(errors).toEqual([new Error('throttled')]);
@@ -308,7 +308,7 @@ describe('shortage of capacity', () => {
     const { submit, clock, executions, deps, end } = await short();
     await submit('bt-2');
     // A job waits, so the submission leaves the slot to the dispatcher.
-    await reconcileQueue(deps);
+    await repairQueue(deps);
     expect(executions.started.at(-1)).toBe('bt-2-1');
     await submit('bt-3');
     clock.time += MINUTE;

@@ -10,7 +10,7 @@ import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane, fastLane, laneOfBacktest } from '#domain/queue/lanes.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
-import { endExecutions, measureQueue, reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, measureQueue, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
@@ -218,14 +218,14 @@ describe('queue of the fast lane', () => {
     expect(await queue.slots('fast')).toHaveLength(1);
   });
 
-  test('reconcile frees the slot of an execution that died, and fails its job', async () => {
+  test('repair frees the slot of an execution that died, and fails its job', async () => {
     const { submit, jobs, clock, executions, deps, queue, started } = await scene();
     await submit('bt-1', 'fast');
     await jobs.claim('bt-1', 'lambda-1', new Date(clock.time).toISOString());
     await submit('bt-2', 'fast');
     executions.states.set('bt-1-1', 'failed');
     clock.time += 3 * MINUTE;
-    const { failed, dispatched } = await reconcileQueue(deps);
+    const { failed, dispatched } = await repairQueue(deps);
     expect({ failed, dispatched }).toEqual({ failed: ['bt-1'], dispatched: ['bt-2'] });
     expect(started()).toEqual(['bt-1', 'bt-2']);
     expect(await queue.slots('fast')).toMatchObject([{ job_id: 'bt-2' }]);
@@ -326,7 +326,7 @@ describe('queue of the fast lane', () => {
     await submit('bt-2', 'fast');
     const without = { ...deps, maxRunning: { backtest: 1, fast: 0, hyperopt: 1 } };
     await deps.queue.free((await deps.queue.slots('fast'))[0]!);
-    await reconcileQueue(without);
+    await repairQueue(without);
     expect(started()).toEqual(['bt-1', 'bt-2']);
   });
 

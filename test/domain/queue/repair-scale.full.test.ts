@@ -5,7 +5,7 @@ import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { toJobItem } from '#adapters/dynamo/job-records.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { DynamoStrategyCosts } from '#adapters/dynamo/strategy-costs.ts';
-import { measureQueue, type ReconcileDeps, reconcileQueue } from '#domain/repair/repair-jobs.ts';
+import { measureQueue, type RepairDeps, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { memoryExecutions } from '../../support/executions.ts';
@@ -30,7 +30,7 @@ async function putAll(items: readonly Record<string, unknown>[]): Promise<void> 
   }
 }
 
-test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job and repairs the lost ones', async () => {
+test('repair with 10,000 pending and 1,000 running jobs reads no pending job and repairs the lost ones', async () => {
   const { jobs: table } = engine.tables;
   const owner = (number: number) => `owner-${number % OWNERS}`;
   const waiting = Array.from({ length: PENDING }, (_, number) =>
@@ -83,7 +83,7 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
     described.push(name);
     return state(name);
   };
-  const deps: ReconcileDeps = {
+  const deps: RepairDeps = {
     jobs,
     executions,
     queue: new DynamoJobQueue(engine.client, table),
@@ -100,7 +100,7 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
     onError: (_, error) => {
       throw error;
     },
-    registry: {} as ReconcileDeps['registry'],
+    registry: {} as RepairDeps['registry'],
     expiry: null,
     signalsExpiry: null,
   };
@@ -112,7 +112,7 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
   // A sample of slots and owners, for the idle time.
   expect(read.length).toBeLessThanOrEqual(50);
   read.length = 0;
-  const { restarted, failed, dispatched } = await reconcileQueue(deps);
+  const { restarted, failed, dispatched } = await repairQueue(deps);
   const lost = Array.from({ length: 10 }, (_, number) => runningId(number));
   expect([...restarted].sort()).toEqual([...lost].sort());
   expect([failed, dispatched]).toEqual([[], []]);

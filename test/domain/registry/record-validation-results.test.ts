@@ -9,7 +9,7 @@ import { NO_POLICY, type ValidationCheck } from '#contract/config/release-policy
 import type { SeriesStore } from '#domain/ports.ts';
 import { recordValidationResult } from '#domain/registry/record-validation-results.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
-import { endExecutions, type ReconcileDeps, reconcileJobs } from '#domain/repair/repair-jobs.ts';
+import { endExecutions, type RepairDeps, repairJobs } from '#domain/repair/repair-jobs.ts';
 import type { StagingChecks } from '#domain/transitions/validation.ts';
 import { createRandom } from '#engine/random.ts';
 import { memoryLog } from '../../support/backend.ts';
@@ -38,7 +38,7 @@ const check = (status: ValidationCheck['status']): ValidationCheck => ({
 interface Scene {
   readonly fixture: RegistryFixture;
   readonly checks: StagingChecks;
-  readonly deps: ReconcileDeps;
+  readonly deps: RepairDeps;
   /** Jobs whose execution was started, in order. */
   readonly started: string[];
   readonly states: MemoryExecutions['states'];
@@ -156,7 +156,7 @@ describe('validation result', () => {
       expect(stored.versions.get('1')!.validation.status).toBe(status);
       expect(await scenario.waiting()).toEqual([]);
       await endExecutions(scenario.deps, [`${jobId}-1`]);
-      await reconcileJobs(scenario.deps);
+      await repairJobs(scenario.deps);
       expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
     },
   );
@@ -177,17 +177,17 @@ describe('validation result', () => {
     expect((await scenario.validation()).status).toBe('failed');
   });
 
-  it('validation result is recorded by the next reconcile run after a crash before the write', async () => {
+  it('validation result is recorded by the next repair run after a crash before the write', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
     expect(await scenario.waiting()).toEqual([jobId]);
-    await reconcileJobs(scenario.deps);
+    await repairJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
     expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
   });
 
-  it('validation result is recorded once when reconcile crashes between its two writes', async () => {
+  it('validation result is recorded once when repair crashes between its two writes', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
@@ -204,7 +204,7 @@ describe('validation result', () => {
     await expect(recordValidationResult(dying, job)).rejects.toThrow('killed');
     expect(await scenario.waiting()).toEqual([jobId]);
     scenario.clock.time += 11 * MINUTES;
-    await reconcileJobs(scenario.deps);
+    await repairJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
     expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
   });
@@ -218,7 +218,7 @@ describe('validation result', () => {
     await endExecutions(scenario.deps, [`${jobId}-1`]);
     expect(await scenario.waiting()).toEqual([jobId]);
     expect((await scenario.fixture.stage('1')).body.validation.job_id).toBe(jobId);
-    await reconcileJobs(scenario.deps);
+    await repairJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
     const stored = await scenario.fixture.store.read(MODEL, ['1']);
     expect(stored.versions.get('1')!.validation.status).toBe('passed');
@@ -234,7 +234,7 @@ describe('validation result', () => {
       },
     });
     const deps = { ...scenario.deps, registry: { ...scenario.deps.registry, challenges } };
-    await expect(reconcileJobs(deps)).rejects.toThrow('no index');
+    await expect(repairJobs(deps)).rejects.toThrow('no index');
     expect(await scenario.waiting()).toEqual([]);
   });
 
@@ -244,10 +244,10 @@ describe('validation result', () => {
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
     const emptied = (await scene()).fixture.store;
     const deps = { ...scenario.deps, registry: { ...scenario.deps.registry, registry: emptied } };
-    await reconcileJobs(deps);
+    await repairJobs(deps);
     expect(await scenario.waiting()).toEqual([jobId]);
     scenario.clock.time += 10 * MINUTES;
-    await reconcileJobs(deps);
+    await repairJobs(deps);
     expect(await scenario.waiting()).toEqual([]);
   });
 
@@ -258,7 +258,7 @@ describe('validation result', () => {
     const jobId = await scenario.checks.start(version, 'c-1');
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
     scenario.clock.time += 10 * MINUTES;
-    await reconcileJobs(scenario.deps);
+    await repairJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
     expect(await events(scenario)).toEqual(['register']);
   });
@@ -272,7 +272,7 @@ describe('validation result', () => {
       const [promoted] = await Promise.all([
         scenario.fixture.promote('1'),
         endExecutions(scenario.deps, [`${jobId}-1`]),
-        reconcileJobs(scenario.deps),
+        repairJobs(scenario.deps),
       ]);
       expect(promoted.status).toBe(200);
       const { versions, model } = await scenario.fixture.store.read(MODEL, ['1']);
@@ -303,7 +303,7 @@ describe('validation job', () => {
     const jobId = await staged(scenario);
     scenario.clock.time += 3 * MINUTES;
     scenario.states.clear();
-    const { restarted } = await reconcileJobs(scenario.deps);
+    const { restarted } = await repairJobs(scenario.deps);
     expect(restarted).toEqual([jobId]);
     expect(scenario.started).toEqual([`${jobId}-1`, `${jobId}-1`]);
   });
@@ -315,7 +315,7 @@ describe('validation job', () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await scenario.fixture.jobs.fail(jobId, null, { code, message: 'It went wrong' }, at(NOW));
-    await reconcileJobs(scenario.deps);
+    await repairJobs(scenario.deps);
     const validation = await scenario.validation();
     expect(validation.status).toBe('failed');
     expect(validation.checks.at(-1)).toMatchObject({ name: 'smoke_run', status: 'failed' });

@@ -406,7 +406,7 @@ test('job that still runs is visited again in the next month', async () => {
 describe('deleteBacktest', () => {
   const remove = { method: 'DELETE' };
 
-  /** A run of reconcile some minutes after the deletion. */
+  /** A run of repair some minutes after the deletion. */
   async function removeAfter(minutes: number, deps = depsWith()) {
     clock.time += minutes * 60_000;
     const errors: string[] = [];

@@ -27,7 +27,7 @@ const EVENTS: readonly Event[] = [
   { of: 'StrategyServiceFunction', event: openapi, answer: /"statusCode":200/ },
   { of: 'StrategyServiceFunction', event: unknown, answer: /HTTP404/ },
   { of: 'DataProxy', event: { operation: 'drop-tables', params: {} }, answer: /"success":false/ },
-  { of: 'Reconcile', event: {}, answer: /.*/ },
+  { of: 'Repair', event: {}, answer: /.*/ },
   { of: 'TableEvents', event: { Records: [] }, answer: /null|^$/ },
   { of: 'Webhooks', event: { Records: [] }, answer: /null|^$/ },
   { of: 'Dispatcher', event: { Records: [] }, answer: /batchItemFailures|null/ },

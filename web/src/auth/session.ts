@@ -1,8 +1,8 @@
 import { authorizeWith } from '../api/client.ts';
 import { webConfig } from '../api/config.ts';
-import { dropDrafts } from '../forms/drafts.ts';
 import { dropToken, pastedToken } from './pasted-token.ts';
 import type { ProviderTokens } from './provider-tokens.ts';
+import { dropDrafts } from './unsent-drafts.ts';
 
 let provider: ProviderTokens | undefined;
 

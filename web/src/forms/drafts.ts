@@ -1,9 +1,7 @@
 import { type Dispatch, type SetStateAction, useEffect, useState } from 'react';
 import { webConfig } from '../api/config.ts';
 import { useMe } from '../auth/me.ts';
-
-/** A form that is not sent yet is kept in the storage of its tab: a sign-in leaves the page. */
-const PREFIX = 'touchstone.draft.';
+import { DRAFT_PREFIX } from '../auth/unsent-drafts.ts';
 
 interface Kept {
   /** Version of the dashboard: another one may have other fields. */
@@ -11,13 +9,6 @@ interface Kept {
   readonly owner: string;
   readonly source: string;
   readonly draft: unknown;
-}
-
-/** Forgets the forms that are not sent, at the end of the session. */
-export function dropDrafts(): void {
-  for (const key of Object.keys(sessionStorage)) {
-    if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
-  }
 }
 
 export interface DraftState<T> {
@@ -43,7 +34,7 @@ export interface DraftState<T> {
 export function useDraft<T>(form: string, source: string, first: T): DraftState<T> {
   const [initial] = useState(first);
   const owner = useMe()?.subject;
-  const key = PREFIX + form;
+  const key = DRAFT_PREFIX + form;
   const { version } = webConfig();
   const [restored] = useState(() => {
     const kept = read(key);

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { BadFileError } from '../rows.ts';
 
 /**
@@ -151,7 +151,7 @@ function onlyCsv(entries: readonly Entry[]): Entry {
   const [entry] = files;
   if (entry === undefined || files.length > 1)
     throw new BadFileError(
-      `holds ${grouped(files.length)} files: expected one CSV; unpack it, and import the folder`,
+      `holds ${formatInteger(files.length)} files: expected one CSV; unpack it, and import the folder`,
     );
   if (!/\.csv$/i.test(entry.name))
     throw new BadFileError(`holds ${JSON.stringify(entry.name.slice(0, 100))}: expected one CSV`);

@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { type CsvColumns, type CsvLine, csvColumns, csvLines } from '../formats/csv-table.ts';
 import { BadFileError } from '../rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
@@ -80,14 +80,15 @@ class FundingDay {
     if (unsettled > 0) {
       table.note(
         this.#names,
-        `events without a rate in the minute before them: ${grouped(unsettled)}, left out`,
+        `events without a rate in the minute before them: ${formatInteger(unsettled)}, left out`,
       );
     }
-    if (unmarked > 0) table.note(this.#names, `events without a mark price: ${grouped(unmarked)}, left out`);
+    if (unmarked > 0)
+      table.note(this.#names, `events without a mark price: ${formatInteger(unmarked)}, left out`);
     if (this.#unannounced > 0) {
       table.note(
         this.#names,
-        `rows with a rate and no funding_timestamp: ${grouped(this.#unannounced)}, left out`,
+        `rows with a rate and no funding_timestamp: ${formatInteger(this.#unannounced)}, left out`,
       );
     }
     return table.finish('funding');

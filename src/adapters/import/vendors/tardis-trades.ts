@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import {
   type CsvColumns,
   type CsvLine,
@@ -145,7 +145,7 @@ class TradeDay {
     const minutes = [...this.#minutes.values()].sort((a, b) => a.values[0] - b.values[0]);
     for (const [row, { values }] of minutes.entries()) table.add(names, values, row + 1);
     if (minutes.length === 0) throw new BadFileError('holds no trades of its day');
-    const counted = (count: number) => grouped(count);
+    const counted = (count: number) => formatInteger(count);
     table.note(names, 'candles of 1m from trades; minutes without trades are gaps');
     if (this.#early > 0) {
       table.note(

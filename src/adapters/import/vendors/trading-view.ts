@@ -1,4 +1,4 @@
-import { grouped } from '#contract/values/format-count.ts';
+import { formatInteger } from '#contract/values/format-count.ts';
 import { CsvColumns, csvHeader, csvLines } from '../formats/csv-table.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
 
@@ -81,7 +81,7 @@ export async function readTradingView(path: string, names: SeriesNames): Promise
     }
   }
   if (empty > 0 && table.rows > 0) {
-    table.note(names, `rows without prices: ${grouped(empty)}, left out`);
+    table.note(names, `rows without prices: ${formatInteger(empty)}, left out`);
   }
   return table.finish('candles');
 }

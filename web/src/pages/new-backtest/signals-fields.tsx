@@ -1,7 +1,7 @@
 import LIMITS from 'virtual:limits';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { useCall } from '../../api/queries.ts';
 import { type UploadedSignals, uploadSignals } from '../../api/upload-signals.ts';
 import { useDenial } from '../../auth/act.tsx';
@@ -199,5 +199,5 @@ function uploadedText(name: string, { created, facts }: Upload): string {
   if (!facts) {
     return `${name} is uploaded: ${size}. Choose its pairs, its timeframe and the day of its first row above.`;
   }
-  return `${name} is uploaded: ${size}, ${counted(facts.rows, 'row')}, ${counted(facts.pairs.length, 'pair')}. Pairs and start above are those of the file; choose its timeframe.`;
+  return `${name} is uploaded: ${size}, ${formatCount(facts.rows, 'row')}, ${formatCount(facts.pairs.length, 'pair')}. Pairs and start above are those of the file; choose its timeframe.`;
 }

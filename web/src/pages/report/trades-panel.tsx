@@ -1,6 +1,6 @@
 import { ArrowLeft, ArrowRight, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo } from 'react';
-import { counted } from '#contract/values/format-count.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { SelectField } from '../../forms/choices.tsx';
 import { decimal, signed, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
@@ -111,7 +111,7 @@ function noTradeText({ data }: ReportData): string {
   const signals = data.reduce((sum, each) => sum + each.enter_long_signals + each.enter_short_signals, 0);
   return signals === 0
     ? 'The entry conditions were never met. Widen the range, or change the parameters of the strategy.'
-    : `The strategy gave ${counted(signals, 'entry signal')}, and none became a trade. See the warnings, the stake, the number of open trades and “Orders” in all figures.`;
+    : `The strategy gave ${formatCount(signals, 'entry signal')}, and none became a trade. See the warnings, the stake, the number of open trades and “Orders” in all figures.`;
 }
 
 function countText(shown: readonly TradeRow[], total: number, currency: string): string {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { deferred } from '#domain/shared/lazy.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 
 class Store {
   #items = ['a', 'b'];
@@ -20,7 +20,7 @@ class Store {
 
 test('deferred object is loaded once, at the first call', async () => {
   const load = vi.fn(async () => new Store());
-  const store = deferred(load);
+  const store = lazy(load);
   expect(load).not.toHaveBeenCalled();
   expect(await Promise.all([store.count(1), store.count(2)])).toEqual([3, 4]);
   expect(await store.sharing.find('a')).toBe(true);
@@ -28,12 +28,12 @@ test('deferred object is loaded once, at the first call', async () => {
 });
 
 test('deferred method can be taken from its object', async () => {
-  const { count } = deferred(async () => new Store());
+  const { count } = lazy(async () => new Store());
   expect(await count(0)).toBe(2);
 });
 
 test('deferred async iterable yields its items and ends early with its consumer', async () => {
-  const store = deferred(async () => new Store());
+  const store = lazy(async () => new Store());
   const items: string[] = [];
   for await (const item of store.all()) items.push(item);
   expect(items).toEqual(['a', 'b']);
@@ -44,8 +44,8 @@ test('deferred async iterable yields its items and ends early with its consumer'
 });
 
 test('deferred call rejects with the error of the method or of the load', async () => {
-  await expect(deferred(async () => new Store()).fail()).rejects.toThrow('no such table');
-  const broken = deferred(async (): Promise<Store> => {
+  await expect(lazy(async () => new Store()).fail()).rejects.toThrow('no such table');
+  const broken = lazy(async (): Promise<Store> => {
     throw new Error('no such file');
   });
   await expect(broken.count(1)).rejects.toThrow('no such file');
@@ -53,7 +53,7 @@ test('deferred call rejects with the error of the method or of the load', async 
 
 test('deferred object can be the result of an async function', async () => {
   const load = vi.fn(async () => new Store());
-  const store = await (async () => deferred(load))();
+  const store = await (async () => lazy(load))();
   expect(load).not.toHaveBeenCalled();
   expect(await store.count(0)).toBe(2);
 });

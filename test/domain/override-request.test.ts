@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { statedDefaults, statedOverBase } from '#contract/values/repeated-config.ts';
-import { requestOver } from '#domain/shared/override-request.ts';
+import { overrideRequest } from '#domain/shared/override-request.ts';
 
 const config = { strategy: 'x', params: {} } as ResolvedBacktestConfig;
 const orders = {
@@ -11,10 +11,10 @@ const orders = {
   unfilled_timeout: { entry: 60, exit: 30 },
 } as const;
 
-describe('requestOver', () => {
+describe('overrideRequest', () => {
   it('keeps the side of an order option that the request does not name', () => {
     expect(
-      requestOver(orders, {
+      overrideRequest(orders, {
         strategy: 'x',
         order_types: { entry: 'market' },
         unfilled_timeout: { exit: 5 },
@@ -23,7 +23,7 @@ describe('requestOver', () => {
       order_types: { entry: 'market', exit: 'market' },
       unfilled_timeout: { entry: 60, exit: 5 },
     });
-    expect(requestOver(orders, { strategy: 'x' })).toMatchObject({
+    expect(overrideRequest(orders, { strategy: 'x' })).toMatchObject({
       order_types: orders.order_types,
       unfilled_timeout: orders.unfilled_timeout,
     });
@@ -36,7 +36,7 @@ describe('requestOver', () => {
       robustness: { cost_sweep: true, permutations: 100 },
     } as const;
     const over = (given: Omit<BacktestConfigRequest, 'strategy'>) =>
-      requestOver(costs, { strategy: 'x', ...given });
+      overrideRequest(costs, { strategy: 'x', ...given });
     expect(
       over({ slippage_model: { impact: 2, participation: 0.1 }, robustness: { permutations: 50 } }),
     ).toMatchObject({
@@ -48,7 +48,7 @@ describe('requestOver', () => {
       slippage_model: {},
       robustness: {},
     });
-    expect(requestOver(config, { strategy: 'x', slippage_model: { impact: 1 } })).toMatchObject({
+    expect(overrideRequest(config, { strategy: 'x', slippage_model: { impact: 1 } })).toMatchObject({
       slippage_model: { impact: 1 },
     });
   });
@@ -56,7 +56,7 @@ describe('requestOver', () => {
   it('replaces the pairs by the candidates of a universe', () => {
     const base = { ...config, pairs: ['BTC/USDT:USDT'] };
     const pairsOver = (given: Omit<BacktestConfigRequest, 'strategy'>) =>
-      requestOver(base, { strategy: 'x', ...given }).pairs;
+      overrideRequest(base, { strategy: 'x', ...given }).pairs;
     expect(pairsOver({ universe: { n: 5 } })).toBeUndefined();
     expect(pairsOver({ universe: { n: 5 }, pairs: ['ETH/USDT:USDT'] })).toEqual(['ETH/USDT:USDT']);
     expect(pairsOver({})).toEqual(base.pairs);
@@ -64,7 +64,7 @@ describe('requestOver', () => {
 
   it('replaces a capital by a share of the balance, and a share by a capital', () => {
     const limits = (base: Partial<ResolvedBacktestConfig>, given: Partial<BacktestConfigRequest>) => {
-      const { tradable_balance_ratio: ratio, available_capital: capital } = requestOver(
+      const { tradable_balance_ratio: ratio, available_capital: capital } = overrideRequest(
         { ...config, ...base },
         { strategy: 'x', ...given },
       );
@@ -92,7 +92,7 @@ describe('requestOver', () => {
       ml_engine: { enabled: true, max_depth: 3 },
     } as unknown as ResolvedBacktestConfig;
     const stated = { ...statedDefaults(config), ...statedOverBase(config) };
-    const request = requestOver(base, { strategy: 'x', ...stated });
+    const request = overrideRequest(base, { strategy: 'x', ...stated });
     expect(request).toMatchObject({
       trading_mode: 'futures',
       slippage_model: {},
@@ -111,7 +111,7 @@ describe('requestOver', () => {
   });
 
   it('states limit orders, which a configuration leaves out, and no timeout', () => {
-    const request = requestOver(config, { strategy: 'x', order_types: { exit: 'market' } });
+    const request = overrideRequest(config, { strategy: 'x', order_types: { exit: 'market' } });
     expect(request.order_types).toEqual({ entry: 'limit', exit: 'market' });
     expect(request).not.toHaveProperty('unfilled_timeout');
   });

@@ -1,0 +1,16 @@
+import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
+
+/** The name; null when undefined. Throws VAL005 when it is empty or too long. */
+export function checkExperimentName(name: string | undefined): string | null {
+  if (name === undefined) return null;
+  const { min, max } = BACKTEST_LIMITS.experiment_name;
+  if (name.length < min || name.length > max) {
+    throw new CodedError('VAL005', {
+      message: `experiment_name must be ${min} to ${max} characters`,
+      field: 'experiment_name',
+      context: { length: name.length, max },
+    });
+  }
+  return name;
+}
