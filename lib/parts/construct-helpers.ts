@@ -4,7 +4,7 @@ import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js'
 import type { Construct, IConstruct } from 'constructs';
 import type { StageConfig } from '../settings/config.ts';
 
-/** Environment variables of a function or container, as an entry point's schema in src/contract/env/env/env.ts types them. */
+/** Environment variables of a function or container, as an entry point's schema in src/contract/env/env.ts types them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables that are set in this stage. */

@@ -11,7 +11,7 @@ type LoggedEnv = EnvDeclaration<Variables & { readonly LOG_LEVEL: OptionalVariab
  *
  * `fail` handles uncaught errors. A process that has more details can remove it from `uncaughtException` and call it.
  *
- * @param environment an environment of src/contract/env/env/env.ts
+ * @param environment an environment of src/contract/env/env.ts
  */
 export function startProcess<E extends LoggedEnv>(
   environment: E,

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Log, runInContext } from './log.ts';
 
-/** Environment variables of every task; see src/contract/env/env/env.ts. */
+/** Environment variables of every task; see src/contract/env/env.ts. */
 export interface TaskEnv {
   readonly CORRELATION_ID: string;
   readonly TASK_ID?: string | undefined;
