@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/values/errors.ts';
-import { CorruptFileError } from '#domain/data/corrupt-file.ts';
 import { monthBounds } from '#domain/data/months.ts';
 import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
+import { CorruptFileError } from '#domain/shared/corrupt-file.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
 import { appendChecksum, hasValidChecksum } from './checksum.ts';
 import { monthKey, monthOf, monthOfKey } from './keys.ts';

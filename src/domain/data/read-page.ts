@@ -4,7 +4,7 @@ import { type Candles, createCandles, joinCandles, sliceCandles } from '#engine/
 import { aggregateCandles } from '#engine/indicators/resample.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
-import { recordCorruption } from './corrupt-file.ts';
+import { recordCorruption } from '../shared/corrupt-file.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 
 interface PageRequest extends TimeInterval {

@@ -11,8 +11,8 @@ import {
   tradedRange,
 } from '#engine/timeframe.ts';
 import { chooseSource, sourceTimeframes } from '../data/candle-source.ts';
-import { CorruptFileError, recordCorruption } from '../data/corrupt-file.ts';
 import type { Clock, SeriesStore } from '../ports.ts';
+import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';
 import type { LoadCandlesDeps } from './load-candles.ts';
 import { readAs } from './load-informative.ts';
 

@@ -5,10 +5,10 @@ import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { GAP_TOLERANCE } from '../data/candle-source.ts';
-import { recordCorruption } from '../data/corrupt-file.ts';
 import type { TimeInterval } from '../data/missing-ranges.ts';
 import type { InformativeRead } from '../data/plan-reads.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
+import { recordCorruption } from '../shared/corrupt-file.ts';
 import { isoTime } from '../shared/validate.ts';
 
 interface ReadDeps {

@@ -9,8 +9,8 @@ import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type DailyVolumes, dailyVolumes } from '#engine/universe/daily-volumes.ts';
 import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { membershipOf, pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
-import { CorruptFileError, recordCorruption } from '../data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from '../data/plan-reads.ts';
+import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';
 import { isoTime } from '../shared/validate.ts';
 import type { LoadCandlesDeps, ReadPairs } from './load-candles.ts';
 

@@ -1,6 +1,6 @@
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 import { BacktestError, type BacktestErrorKind, cutError } from '#engine/strategy-errors.ts';
-import { CorruptFileError } from '../data/corrupt-file.ts';
+import { CorruptFileError } from './corrupt-file.ts';
 
 /** Codes of failures that another attempt would repeat: they end the job. Other codes are errors of the environment. */
 const FINAL_CODES: readonly ErrorCode[] = ['DATA001', 'DATA002', 'DATA003', 'RES002', 'VAL005', 'VAL006'];

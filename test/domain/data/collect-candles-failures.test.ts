@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/values/errors.ts';
-import { recordCorruption } from '#domain/data/corrupt-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
+import { recordCorruption } from '#domain/shared/corrupt-file.ts';
 import { collectFixture, END, START, STEP } from './collect-candles-fixture.ts';
 import { allFresh, at, BTC, candlesAt, DAY, ETH, grid, HOUR } from './market.ts';
 
