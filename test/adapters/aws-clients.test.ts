@@ -23,7 +23,7 @@ import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts'
 import { DataProxyClient } from '#adapters/data-proxy-client.ts';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
-import { isUnavailable, reportUnavailable } from '#adapters/dynamo/unavailable.ts';
+import { isUnavailable, reportUnavailable } from '#adapters/dynamo/unavailable-errors.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 process.env.AWS_REGION ??= 'us-east-1';

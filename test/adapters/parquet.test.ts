@@ -7,7 +7,7 @@ import { mergeRows } from '#adapters/parquet/month-files.ts';
 import { readColumns } from '#adapters/parquet/other-file.ts';
 import { SeriesFiles } from '#adapters/parquet/series-file.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
-import { monthBounds } from '#domain/data/months.ts';
+import { monthBounds } from '#domain/data/calendar-months.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import { tableOf } from '../engine/metrics/samples.ts';

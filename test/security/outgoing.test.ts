@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serviceProbe } from '#adapters/probes.ts';
+import { serviceProbe } from '#adapters/health-probes.ts';
 import { checkImageUri } from '#domain/registry/container-image.ts';
 import { IssuerKeys, readJson, withIdentityProvider } from '#runtime/identity-provider.ts';
 import { runTask } from '#runtime/task.ts';

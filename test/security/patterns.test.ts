@@ -15,7 +15,7 @@ import { REFERENCE } from '#domain/registry/container-image.ts';
  * The list below has the others, with the reason why they cannot be exploited.
  */
 const BOUNDED: Readonly<Record<string, string>> = {
-  'src/adapters/probes.ts': 'the address of a service, a setting',
+  'src/adapters/health-probes.ts': 'the address of a service, a setting',
   'src/runtime/data-proxy/create-data-proxy.ts': 'the address of a service, a setting',
   'bin/cli/client.ts': 'the address of a service, an option of who runs the command',
   'src/engine/strategy-errors.ts': 'one line of a stack',

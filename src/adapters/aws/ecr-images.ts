@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-ecr';
 import { CodedError } from '#contract/values/errors.ts';
 import type { ImageRegistry } from '#domain/registry/container-image.ts';
-import { reportUnavailable } from '../dynamo/unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
 
 /** `{account}.dkr.ecr.{region}.amazonaws.com/{repository}[:tag][@digest]`. */
 const ECR_IMAGE =

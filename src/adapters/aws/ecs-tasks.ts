@@ -9,7 +9,7 @@ import {
   StopTaskCommand,
 } from '@aws-sdk/client-ecs';
 import type { TaskControl } from '#domain/jobs/execution-ports.ts';
-import { reportUnavailable } from '../dynamo/unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
 
 /** Limit of a stop reason in ECS, characters. */
 const MAX_REASON = 255;

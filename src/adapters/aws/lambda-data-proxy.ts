@@ -1,7 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { CodedError } from '#contract/values/errors.ts';
 import type { InvokeProxy } from '../data-proxy-client.ts';
-import { reportUnavailable } from '../dynamo/unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
 
 /**
  * One attempt of up to 28 s: API Gateway's limit is 29 s, and the proxy itself retries where that is useful. Commands

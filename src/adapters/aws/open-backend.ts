@@ -4,8 +4,8 @@ import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
+import { serviceProbe, tableProbe } from '../health-probes.ts';
 import { gzipBase64 } from '../objects/gzip.ts';
-import { serviceProbe, tableProbe } from '../probes.ts';
 import { webhookSignatures } from '../webhooks/signatures.ts';
 import { openAws } from './open-aws.ts';
 

@@ -5,7 +5,7 @@ import type { HyperoptExecutionInput } from '#contract/hyperopt/hyperopt.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
-import { tableProbe } from '../probes.ts';
+import { tableProbe } from '../health-probes.ts';
 import { openAws } from './open-aws.ts';
 
 /** Timer of challenge deadlines: schedules that invoke the repair function. */

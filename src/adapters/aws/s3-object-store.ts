@@ -11,7 +11,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
-import { reportUnavailable } from '../dynamo/unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
 import { sha256 } from '../ids.ts';
 import { checkObjectKey, checkObjectPrefix } from '../objects/object-key.ts';
 import { storedObject, tooLarge } from '../objects/stored-object.ts';

@@ -1,6 +1,6 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
-import { reportUnavailable } from '../dynamo/unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
 
 /**
  * Worst case of one call: 2 attempts of 2 s, during which a request waits. Commands throw HTTP503 when EventBridge

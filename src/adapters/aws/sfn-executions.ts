@@ -9,7 +9,7 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { ExecutionRejected, type ExecutionState, type Executions } from '#domain/jobs/execution-ports.ts';
-import { reportUnavailable } from '../dynamo/unavailable.ts';
+import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
 
 /** A redrive continues an execution that had ended. */
 const STATES: Readonly<Record<ExecutionStatus, ExecutionState['status']>> = {

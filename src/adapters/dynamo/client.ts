@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ErrorCode } from '#contract/values/errors.ts';
-import { reportUnavailable } from './unavailable.ts';
+import { reportUnavailable } from './unavailable-errors.ts';
 
 export interface DynamoClientOptions {
   /** Address of a local DynamoDB engine, which accepts any credentials. Absent: AWS. */

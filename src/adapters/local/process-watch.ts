@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { listNames } from '#contract/values/list-names.ts';
 import { CALLBACK_NAMES } from '#engine/strategy.ts';
-import { forLines } from './lines.ts';
+import { forLines } from './read-lines.ts';
 import { MARK_BYTES, MARKED_BYTES, type ProgressReport } from './report-progress.ts';
 
 export interface WatchOptions {

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
-import { monthBounds } from '#domain/data/months.ts';
+import { monthBounds } from '#domain/data/calendar-months.ts';
 import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
 import { CorruptFileError } from '#domain/shared/corrupt-file.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';

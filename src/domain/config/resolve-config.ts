@@ -22,7 +22,7 @@ import type { ParameterValues } from '#engine/strategy.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ownTimeframes } from '../data/candle-source.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
-import { noInstruments } from '../data/no-instruments.ts';
+import { noInstruments } from '../data/missing-instruments.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
 import type { Clock, SeriesStore } from '../ports.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';

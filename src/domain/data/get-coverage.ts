@@ -3,7 +3,7 @@ import { MAX_COVERAGE_MONTHS } from '#contract/values/limits.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
-import { monthBounds, monthsBetween } from './months.ts';
+import { monthBounds, monthsBetween } from './calendar-months.ts';
 
 /**
  * Stored candles of each series by month: of one symbol, or of a page of symbols. Reads the summaries of the series only,

@@ -2,8 +2,8 @@ import type { Freshness, FreshnessQuery } from '#contract/market-data/market-dat
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
+import { monthsBetween } from './calendar-months.ts';
 import { missingOf } from './missing-candles.ts';
-import { monthsBetween } from './months.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import { indexAtOrAfter } from '#engine/candles.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { SeriesMonth } from '../ports.ts';
-import { monthsBetween } from './months.ts';
+import { monthsBetween } from './calendar-months.ts';
 
 /** Times in ms, `[start, end)`, on the timeframe's grid. */
 export interface TimeInterval {

@@ -3,7 +3,7 @@ import type { EndedTrial, StoredHyperoptJob } from '#contract/hyperopt/hyperopt.
 import { samplerLag } from '#engine/search/trials.ts';
 import { type Caller, mayAccess } from '../access/access.ts';
 import type { Log } from '../ports.ts';
-import { type StreamTime, streamTimes, waitWithHeartbeats } from '../shared/stream-time.ts';
+import { type StreamTime, streamTimes, waitWithHeartbeats } from '../shared/stream-heartbeats.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { endedTrials } from './trial-counts.ts';

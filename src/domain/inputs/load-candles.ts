@@ -8,7 +8,7 @@ import type { PairData } from '#engine/run/history.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { instrumentOf } from '../data/collect-instruments.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
-import { noInstruments } from '../data/no-instruments.ts';
+import { noInstruments } from '../data/missing-instruments.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '../data/plan-reads.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';

@@ -2,7 +2,7 @@ import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { JobEvent } from '#contract/platform/job-events-api.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { Log } from '../ports.ts';
-import { type StreamTime, streamTimes, waitWithHeartbeats } from '../shared/stream-time.ts';
+import { type StreamTime, streamTimes, waitWithHeartbeats } from '../shared/stream-heartbeats.ts';
 import type { JobChanges } from './job-changes.ts';
 
 /** Event of the stream of jobs. An ID is valid once all events before it are sent. */

@@ -32,14 +32,14 @@ import { nextTimestamp, planTransition, stageTransitions } from '../transitions/
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
 import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
+import { checkImageUri, type ImageRegistry, resolveImage } from './container-image.ts';
 import {
   checkThresholds,
   describeFailures,
   missedThresholds,
   unknownThresholds,
   withoutThresholds,
-} from './check-list.ts';
-import { checkImageUri, type ImageRegistry, resolveImage } from './container-image.ts';
+} from './validation-checks.ts';
 
 export interface RegisterStrategyDeps extends TransitionDeps {
   readonly registry: RegistryStore;

@@ -29,7 +29,7 @@ import {
   TASK_CHECKS,
   warningsFor,
 } from '../transitions/validation.ts';
-import { type CheckListDeps, runCheckList } from './check-list.ts';
+import { type CheckListDeps, runCheckList } from './validation-checks.ts';
 
 export interface StageVersionDeps extends TransitionDeps, CheckListDeps {
   readonly registry: RegistryStore;

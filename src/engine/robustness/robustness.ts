@@ -14,7 +14,7 @@ import { bootstrap, NO_BOOTSTRAP } from './bootstrap.ts';
 import { breakEven } from './break-even.ts';
 import { findingsOf } from './findings.ts';
 import { type RunDays, regimeCells, regimesOf } from './regimes.ts';
-import { type RequestedInput, requestedTests } from './requested.ts';
+import { type RequestedInput, requestedTests } from './requested-tests.ts';
 import { stressResults } from './stress.ts';
 
 /** Fewer days say too little about a year, and a regime needs as many before it. */

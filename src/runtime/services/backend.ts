@@ -54,7 +54,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 /** Handlers of the backend's operations: they map requests to use cases and results to responses. */
 export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
-  const docs = lazy(async () => (await import('../docs.ts')).documentation('backend'));
+  const docs = lazy(async () => (await import('../swagger-ui.ts')).documentation('backend'));
   const backtests = lazy(async () => (await import('./backtests.ts')).backtestHandlers(deps));
   const registry = lazy(async () => {
     const { registryHandlers } = await import('./registry.ts');

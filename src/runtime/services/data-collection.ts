@@ -8,9 +8,9 @@ import { getOhlcv } from '#domain/data/get-ohlcv.ts';
 import { getCollection, listCollections } from '#domain/data/read-collections.ts';
 import { type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
 import { getHealth } from '#domain/get-health.ts';
-import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
+import { documentation } from '../swagger-ui.ts';
 import { VERSION } from '../version.ts';
 
 /** Dependencies that differ by host. */

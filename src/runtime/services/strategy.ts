@@ -22,7 +22,7 @@ const PROBE_TIMEOUT_MS = 1_500;
 
 /** Handlers of the strategy service's operations. */
 export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
-  const docs = lazy(async () => (await import('../docs.ts')).documentation('strategy'));
+  const docs = lazy(async () => (await import('../swagger-ui.ts')).documentation('strategy'));
   const registration = lazy(async () => {
     const { registerHandler } = await import('./registry.ts');
     return { registerStrategy: registerHandler(deps) };
