@@ -198,7 +198,7 @@ test('a test or CI runs each npm command of the README', () => {
   expect([...names].sort()).toEqual(Object.keys(NPM_RUNS).sort());
   for (const [name, [file, text]] of Object.entries(NPM_RUNS)) {
     expect(readFileSync(join(ROOT, file), 'utf8'), name).toContain(text);
-    const [, program] = /'(bin\/\w+\.ts)'/.exec(text) ?? [];
+    const [, program] = /'(bin\/[\w/]+\.ts)'/.exec(text) ?? [];
     if (program) expect(scripts[name]).toBe(`node ${program}`);
   }
 });

@@ -72,9 +72,9 @@ it('patterns built at run time use constants and take linear time', () => {
   const put = patterns.filter(({ literal }) => !literal).map(({ file }) => file);
   expect(put.sort()).toEqual([
     'bin/cli/output.ts',
+    'src/contract/platform/job-events-api.ts',
     'src/contract/values/event-types.ts',
     'src/contract/values/fold-warnings.ts',
-    'src/contract/platform/job-events-api.ts',
     'src/domain/registry/container-image.ts',
   ]);
   expect(isSlow(JOB_EVENT_ID)).toBe(false);

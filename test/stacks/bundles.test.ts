@@ -37,7 +37,7 @@ const bytesOf = (files: readonly string[]) =>
 async function bundledRoutes(service: string) {
   const outfile = join(outdir, `routes-${service}.mjs`);
   const { outExtension: _, ...options } = BUNDLE_OPTIONS;
-  const contents = `import { routesOf } from '#contract/routes.ts'; export default routesOf('${service}');`;
+  const contents = `import { routesOf } from '#contract/operations/routes.ts'; export default routesOf('${service}');`;
   await esbuild({ ...options, sourcemap: false, stdin: { contents, resolveDir: ROOT }, outfile });
   const { default: routesOf } = await import(pathToFileURL(outfile).href);
   return { routesOf: routesOf as (Operation & { readonly load: () => Promise<Operation> })[] };
@@ -73,7 +73,7 @@ test('bundled strategy is evaluated again for each run of the look-ahead analysi
 
 test('backtest task contains no schemas of searches and requests', () => {
   const { inputs } = bundles.get('tasks/backtest.cjs')!;
-  const unused = /^src\/contract\/(hyperopt|stored-(signals|webhook|challenge)|.*-api)\.ts$/;
+  const unused = /^src\/contract\/(hyperopt\/hyperopt|.*\/stored-(signals|webhook|challenge)|.*-api)\.ts$/;
   const bytes = Object.entries(inputs).map(([path, { bytesInOutput }]) =>
     unused.test(path) ? bytesInOutput : 0,
   );
@@ -90,7 +90,7 @@ test.each([
   const { outExtension: _, banner, ...options } = BUNDLE_OPTIONS;
   const contents = `
     import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
-    import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+    import { createDocumentClient } from '#adapters/dynamo/client.ts';
     const client = createDocumentClient({ endpoint: '${protocol}://127.0.0.1:1' });
     client.send(new ListTablesCommand({})).catch(({ cause }) =>
       console.log(JSON.stringify([cause?.code, process.moduleLoadList])));`;
@@ -130,25 +130,13 @@ test('ccxt is next to the tasks, one file per exchange, and in no bundle', () =>
   expect(bytes).toBeLessThan(8_000_000);
 });
 
-/** Files of the contract that import nothing. */
-const WITHOUT_ZOD = new Set([
-  'src/contract/values/limits.ts',
-  'src/contract/values/metric-labels.ts',
-  'src/contract/values/protection-limits.ts',
-  'src/contract/values/account-limits.ts',
-  'src/contract/values/slippage-limits.ts',
-  'src/contract/values/signals-limits.ts',
-  'src/contract/values/trading-modes.ts',
-  'src/contract/values/format-count.ts',
-]);
-
-test('engine bundles its own files and only limits, labels and texts of the contract', () => {
+test('engine bundles its own files and only values of the contract, which import no zod', () => {
   const engine = Object.entries(fixture.metafile.inputs).filter(([input]) => input.startsWith('src/engine/'));
   expect(engine.length).toBeGreaterThan(10);
   for (const [input, { imports }] of engine) {
     const others = imports.map(({ path }) => path).filter((path) => !path.startsWith('src/engine/'));
     expect(
-      others.filter((path) => !WITHOUT_ZOD.has(path)),
+      others.filter((path) => !path.startsWith('src/contract/values/')),
       input,
     ).toEqual([]);
   }
@@ -205,7 +193,7 @@ describe.each(['backend', 'strategy'])('start of the %s function', (name) => {
   test('start loads no schemas of requests, responses and stored items', () => {
     const inputs = inputsOf(fixture.filesOf(bundle, 'start'));
     const schemas =
-      /^src\/contract\/(operations\/.*|.*-api|backtest|hyperopt|report|stored-.*|market-data)\.ts$/;
+      /^src\/contract\/(operations\/(?!routes\.).*|.*-api|backtests\/(backtest|report)|hyperopt\/hyperopt|.*\/stored-.*|market-data\/market-data)\.ts$/;
     expect([...inputs].filter((input) => schemas.test(input))).toEqual([]);
     expect(
       [...inputsOf(fixture.filesOf(bundle, 'ever'))].filter((input) => schemas.test(input)).length,
