@@ -1,6 +1,7 @@
 import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/values/limits.ts';
 
-export const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 

@@ -1,9 +1,9 @@
 import type { Protection } from '#contract/config/protections.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import type { ParameterValues, StrategyCallbacks } from '../strategy.ts';
+import { MINUTE_MS } from '../timeframe.ts';
+import { type RoiSteps, roiSteps } from './rules/roi.ts';
 import type { SimulationSettings } from './types.ts';
-
-export const MINUTE_MS = 60_000;
 
 /** Settings of a run with every default filled in, in the shape that the hot functions read. */
 export interface ResolvedSettings {
@@ -37,9 +37,7 @@ export interface ResolvedSettings {
   readonly trailingOnlyOffset: boolean;
   /** True when a trailing stop hit in the entry candle is priced from the offset (1.8). */
   readonly entryCandleByOffset: boolean;
-  /** Minutes, ascending. */
-  readonly roiKeys: Float64Array;
-  readonly roiRatios: Float64Array;
+  readonly roi: RoiSteps;
   readonly useExitSignal: boolean;
   readonly exitProfitOnly: boolean;
   readonly exitProfitOffset: number;
@@ -80,9 +78,6 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
   const maxOpenTrades = settings.maxOpenTrades > 0 ? settings.maxOpenTrades : Number.POSITIVE_INFINITY;
   if (stake.kind === 'unlimited' && maxOpenTrades === Number.POSITIVE_INFINITY)
     throw new RangeError('An unlimited stake needs a limit of open trades');
-  const roi = Object.entries(settings.minimalRoi ?? {})
-    .map(([minutes, ratio]) => [Number(minutes), ratio] as const)
-    .sort(([a], [b]) => a - b);
   const trailingPositive = trailing?.positive ?? 0;
   const trailingOnlyOffset = trailing?.only_offset_is_reached ?? false;
   return {
@@ -105,8 +100,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     trailingOffset: trailing?.offset ?? 0,
     trailingOnlyOffset,
     entryCandleByOffset: trailingOnlyOffset && trailingPositive > 0 && callbacks.customStoploss === undefined,
-    roiKeys: Float64Array.from(roi, ([minutes]) => minutes),
-    roiRatios: Float64Array.from(roi, ([, ratio]) => ratio),
+    roi: roiSteps(settings.minimalRoi),
     useExitSignal: settings.useExitSignal,
     exitProfitOnly: settings.exitProfitOnly,
     exitProfitOffset: settings.exitProfitOffset,

@@ -5,8 +5,9 @@ import * as money from '#engine/simulator/rules/money.ts';
 import * as prices from '#engine/simulator/rules/prices.ts';
 import * as roi from '#engine/simulator/rules/roi.ts';
 import * as stops from '#engine/simulator/rules/stops.ts';
+import * as trailing from '#engine/simulator/rules/trailing.ts';
 
-const rules = { ...prices, ...roi, ...stops, ...money };
+const rules = { ...prices, ...roi, ...stops, ...trailing, ...money };
 const { LONG, SHORT } = rules;
 const RATE = [{ rate: 0.005, amount: 0 }];
 
@@ -52,9 +53,17 @@ const TRADE = { entryPrice: 100, amount: 1, leverage: 1, direction: LONG, fundin
 describe('trailing', () => {
   // Offset 3 %, positive 1 %, stop 10 %, entry 100 without fees: the offset's price is 103.
   const distance = (best: number, onlyOffset: boolean) => {
-    const reached = rules.priceReaching(0.03, TRADE, 0);
-    const exceeded = rules.priceExceeding(0.03, TRADE, 0);
-    return rules.trailingDistance(best, reached, exceeded, onlyOffset, 0.01, -0.1, LONG);
+    const settings = {
+      stoploss: -0.1,
+      trailing: true,
+      trailingPositive: 0.01,
+      trailingOffset: 0.03,
+      trailingOnlyOffset: onlyOffset,
+      fee: 0,
+    };
+    const offset = new rules.TrailingOffset();
+    offset.find(TRADE, settings);
+    return rules.trailingDistance({ offset, direction: LONG }, best, null, settings);
   };
 
   it('trailing stop uses the stop distance up to the offset and the positive one beyond it', () => {

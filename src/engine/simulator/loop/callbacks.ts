@@ -1,8 +1,8 @@
 import type { OrderView, TaggedStake } from '../../strategy.ts';
 import { netValue, profitRatioOf } from '../rules/money.ts';
 import { bestPrice, type Direction, isTighter, LONG } from '../rules/prices.ts';
+import { minutesSince } from '../rules/roi.ts';
 import { stopAt } from '../rules/stops.ts';
-import { MINUTE_MS } from '../settings.ts';
 import type { CallbackResult } from '../state/callback-results.ts';
 import type { Market } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
@@ -140,7 +140,7 @@ export function callAdjustPosition(run: Run, position: Position): number | Tagge
 /** The required profit ratio, which counts where it is below the ROI table's; null for the table's. */
 export function callCustomRoi(run: Run, position: Position): number | null {
   const customRoi = run.settings.callbacks.customRoi!;
-  const minutes = Math.floor((run.candle.time - position.openedAt) / MINUTE_MS);
+  const minutes = minutesSince(position.openedAt, run.candle.time);
   const context = run.contextOf(position.market);
   return ratioOf(customRoi(context, position.view, minutes), 'customRoi', context);
 }
@@ -209,7 +209,7 @@ export function runCallbacks(run: Run, position: Position, from: number, end: nu
         stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction, tick), stop, direction);
     }
     if (customRoi !== undefined && !acts) {
-      const minutes = Math.floor((timestamp[row]! - openedAt) / MINUTE_MS);
+      const minutes = minutesSince(openedAt, timestamp[row]!);
       roi = ratioOf(customRoi(context, view, minutes), 'customRoi', context);
       acts = roi !== null;
     }

@@ -1,14 +1,8 @@
 import { roundHalfUp } from '../rules/decimals.ts';
-import { bestPrice, isAtOrBeyond, isTighter, LONG } from '../rules/prices.ts';
-import { roiFill, roiTarget } from '../rules/roi.ts';
-import {
-  entryCandleTrailingPrice,
-  isStopReached,
-  stopAt,
-  stopFill,
-  trailingDistance,
-} from '../rules/stops.ts';
-import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
+import { bestPrice, isTighter, LONG } from '../rules/prices.ts';
+import { isRoiReached, roiPrice } from '../rules/roi.ts';
+import { isStopReached, stopAt, stopFill } from '../rules/stops.ts';
+import { entryCandleTrailingPrice, trailingDistance } from '../rules/trailing.ts';
 import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
@@ -159,7 +153,7 @@ function tryExits(run: Run, position: Position): void {
   if (stopReached && position.stopMoved) run.dependsOnFillModel = true;
   if (stopReached && stopFirst && tryStopExit(run, position)) return;
   if (liquidated && tryLiquidation(run, position)) return;
-  if (isRoiReached(run, position) && tryRoiExit(run, position)) return;
+  if (tryRoiExit(run, position)) return;
   if (stopReached && !stopFirst) tryStopExit(run, position);
 }
 
@@ -198,69 +192,16 @@ function raiseStop(run: Run, position: Position): void {
 
 /** Moves the trailing stop by the price `best`; `custom` is the distance that the strategy has set now, null for none. */
 function trailStop({ settings }: Run, position: Position, best: number, custom: number | null): void {
-  if (!settings.trailing) return;
   const { direction, leverage, tick } = position;
-  const trailed = trailingDistance(
-    best,
-    position.offsetReached,
-    position.offsetExceeded,
-    settings.trailingOnlyOffset,
-    settings.trailingPositive,
-    custom ?? settings.stoploss,
-    direction,
-  );
+  const trailed = trailingDistance(position, best, custom, settings);
   if (trailed > 0) position.moveStop(stopAt(best, trailed, leverage, direction, tick), trailed);
-}
-
-/** True when the candle's best price yields more than the required profit. Sets the position's ROI step. */
-function isRoiReached(run: Run, position: Position): boolean {
-  const { candle, settings } = run;
-  const { direction } = position;
-  if (candle.time >= position.nextRoiTime) position.advanceRoi(candle.time, settings);
-  const trigger = settings.callbacks.customRoi ? customTrigger(run, position) : position.roiTrigger;
-  if (!isAtOrBeyond(bestPrice(candle.high, candle.low, direction), trigger, direction)) return false;
-  return !(settings.ignoreRoiIfEntrySignal && position.market.hasEntrySignal(candle.row, direction));
-}
-
-/** The price that triggers the ratio of the callback or the step of the table. */
-function customTrigger(run: Run, position: Position): number {
-  const custom = customRoi(run, position);
-  return usesCustomRoi(position, custom, run.settings)
-    ? position.priceExceeding(custom!, run.settings)
-    : position.roiTrigger;
-}
-
-/** True when the custom ratio counts: the lower of it and the table's does. */
-function usesCustomRoi(
-  { roiStep }: Position,
-  custom: number | null,
-  { roiRatios }: ResolvedSettings,
-): boolean {
-  return custom !== null && (roiStep < 0 || custom < roiRatios[roiStep]!);
 }
 
 function tryRoiExit(run: Run, position: Position): boolean {
   const { candle, settings } = run;
-  const { direction, entryPrice, leverage, roiStep } = position;
-  const minutes = Math.floor((candle.time - position.openedAt) / MINUTE_MS);
   const custom = customRoi(run, position);
-  const isCustom = usesCustomRoi(position, custom, settings);
-  // A custom ratio applies from the start of its candle, like a table step that begins there.
-  const key = isCustom ? minutes : settings.roiKeys[roiStep]!;
-  const roi = isCustom ? custom! : settings.roiRatios[roiStep]!;
-  const price = roiFill(
-    roi,
-    roiTarget(roi, position.openValue, position.amount, settings.fee, position.funding, leverage, direction),
-    key,
-    minutes,
-    settings.timeframeMinutes,
-    entryPrice,
-    candle.open,
-    candle.high,
-    candle.low,
-    candle.close,
-    direction,
-  );
+  if (!isRoiReached(position, custom, candle, settings)) return false;
+  const price = roiPrice(position, custom, candle, settings);
   if (Number.isNaN(price) || !isConfirmed(run, position, price, 'roi')) return false;
   return orderExit(run, position, price, false, 'roi');
 }

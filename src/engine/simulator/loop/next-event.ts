@@ -1,4 +1,5 @@
-import { isTighter, LONG } from '../rules/prices.ts';
+import { LONG } from '../rules/prices.ts';
+import { nearer, trailingTrigger } from '../rules/trailing.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
@@ -20,15 +21,15 @@ const AHEAD = 64;
  */
 export function nextEventRow(run: Run, position: Position, from: number, to: number): number {
   const { settings } = run;
-  const { market, direction, stop, liquidation } = position;
+  const { market, direction, stop, liquidation, roi } = position;
   const exit = run.slots[market.index]!.nextExitRow(from, direction);
   const end = Math.min(market.rowFrom(position.nextFundingTime), exit, to) | 0;
   const guard = direction === LONG ? Math.max(stop, liquidation) : Math.min(stop, liquidation);
   let row = from;
   while (row < end) {
     const time = market.timeOf(row);
-    if (time >= position.nextRoiTime) position.advanceRoi(time, settings);
-    const due = Math.min(market.rowFrom(position.nextRoiTime), end) | 0;
+    if (time >= roi.nextTime) roi.advance(time, position, settings);
+    const due = Math.min(market.rowFrom(roi.nextTime), end) | 0;
     const trigger = triggerPrice(position, settings);
     const bottom = direction === LONG ? guard : trigger;
     const top = direction === LONG ? trigger : guard;
@@ -59,31 +60,9 @@ function firstOutside(
 
 /** The least favorable best price at which a ROI step triggers or the trailing stop moves. */
 function triggerPrice(position: Position, settings: ResolvedSettings): number {
-  const { direction, roiTrigger } = position;
+  const { direction, roi } = position;
   const trigger = settings.trailing
-    ? nearer(roiTrigger, trailingTriggerPrice(position, settings), position)
-    : roiTrigger;
+    ? nearer(roi.trigger, trailingTrigger(position, settings), direction)
+    : roi.trigger;
   return trigger * (1 - direction * MARGIN);
-}
-
-/** The least favorable best price at which the trailing stop moves. */
-function trailingTriggerPrice(position: Position, settings: ResolvedSettings): number {
-  const plain = liftingPrice(position, settings.stoploss);
-  const trigger = settings.trailingOnlyOffset ? further(plain, position.offsetReached, position) : plain;
-  if (settings.trailingPositive <= 0) return trigger;
-  const lifting = liftingPrice(position, settings.trailingPositive);
-  return nearer(trigger, further(lifting, position.offsetExceeded, position), position);
-}
-
-/** Best price from which a stop that trails at `distance` is tighter than the present one. */
-function liftingPrice({ stop, leverage, direction }: Position, distance: number): number {
-  return stop / (1 - direction * Math.abs(distance / leverage));
-}
-
-function nearer(a: number, b: number, { direction }: Position): number {
-  return isTighter(a, b, direction) ? b : a;
-}
-
-function further(a: number, b: number, { direction }: Position): number {
-  return isTighter(a, b, direction) ? a : b;
 }

@@ -163,7 +163,7 @@ export function priceReaching(ratio: number, trade: ProfitInputs, fee: number): 
   return priceAtProfit(ratio - HALF_UNIT, trade, fee);
 }
 
-/** Price at or beyond which the profit ratio, at 8 decimals, is greater than `ratio`: trigger of a ROI step (1.9). */
+/** Price at or beyond which the profit ratio, at 8 decimals, is greater than `ratio`. */
 export function priceExceeding(ratio: number, trade: ProfitInputs, fee: number): number {
   return priceAtProfit(ratio + HALF_UNIT, trade, fee);
 }

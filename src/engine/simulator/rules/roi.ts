@@ -1,5 +1,141 @@
-/** Fill price of the ROI table (freqtrade 2026.9, reference section 1.9). */
-import { type Direction, isTighter } from './prices.ts';
+/**
+ * The ROI rule (freqtrade 2026.9, reference section 1.9): the profit that closes a trade, from which candle on, and at which
+ * price. A table of ratios by minutes since the entry's order, of which the callback `customRoi` may lower one for a candle.
+ */
+import { MINUTE_MS } from '../../timeframe.ts';
+import { type ProfitInputs, priceExceeding } from './money.ts';
+import { bestPrice, type Direction, isAtOrBeyond, isTighter, LONG } from './prices.ts';
+
+/** Steps by ascending minutes. */
+export interface RoiSteps {
+  readonly minutes: Float64Array;
+  /** Profit ratio of each step. */
+  readonly ratios: Float64Array;
+}
+
+/** What the rule reads of the settings of a run. */
+interface RoiSettings {
+  readonly roi: RoiSteps;
+  readonly fee: number;
+  readonly timeframeMinutes: number;
+  readonly ignoreRoiIfEntrySignal: boolean;
+}
+
+/** What it reads of a trade. */
+interface RoiTrade extends ProfitInputs {
+  /** Time of the first entry order, ms. */
+  readonly openedAt: number;
+  readonly openValue: number;
+  readonly roi: RoiStep;
+  readonly market: { hasEntrySignal(row: number, direction: Direction): boolean };
+}
+
+interface Candle {
+  /** Row of the main candle. */
+  readonly row: number;
+  readonly time: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+}
+
+export function roiSteps(table: Readonly<Record<string, number>> = {}): RoiSteps {
+  const steps = Object.entries(table)
+    .map(([minutes, ratio]) => [Number(minutes), ratio] as const)
+    .sort(([a], [b]) => a - b);
+  return {
+    minutes: Float64Array.from(steps, ([minutes]) => minutes),
+    ratios: Float64Array.from(steps, ([, ratio]) => ratio),
+  };
+}
+
+/** Full minutes since the entry's order. */
+export function minutesSince(openedAt: number, time: number): number {
+  return Math.floor((time - openedAt) / MINUTE_MS);
+}
+
+/** The step of the table that applies to a trade. Candles before `nextTime` whose prices do not reach `trigger` have no ROI exit. */
+export class RoiStep {
+  /** -1 without one. */
+  index = -1;
+  /** The price that triggers it: without one a price that is never reached. */
+  trigger = Number.NaN;
+  /** Time from which the next step applies, ms. */
+  nextTime = Number.NaN;
+
+  /** Begins a trade whose entry is not filled. */
+  reset(direction: Direction): void {
+    this.index = -1;
+    this.trigger = direction === LONG ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  /** Begins the table at the fill of the entry. */
+  begin(openedAt: number, steps: RoiSteps): void {
+    this.nextTime = timeOf(0, openedAt, steps);
+  }
+
+  /** Applies the steps that have come due at `time`. */
+  advance(time: number, trade: RoiTrade, settings: RoiSettings): void {
+    while (time >= this.nextTime) {
+      this.index++;
+      this.nextTime = timeOf(this.index + 1, trade.openedAt, settings.roi);
+    }
+    this.findTrigger(trade, settings);
+  }
+
+  /** Must follow each change of what the trade's profit depends on. */
+  findTrigger(trade: ProfitInputs, { roi: { ratios }, fee }: RoiSettings): void {
+    if (this.index >= 0) this.trigger = priceExceeding(ratios[this.index]!, trade, fee);
+  }
+}
+
+/** Time from which a step applies, ms; Infinity after the last one. */
+function timeOf(step: number, openedAt: number, { minutes }: RoiSteps): number {
+  // Reading beyond the end of a column is slow.
+  return step < minutes.length ? openedAt + minutes[step]! * MINUTE_MS : Number.POSITIVE_INFINITY;
+}
+
+/** True when the candle's best price yields more than the required profit. `custom` is the callback's ratio, null without one. */
+export function isRoiReached(
+  trade: RoiTrade,
+  custom: number | null,
+  candle: Candle,
+  settings: RoiSettings,
+): boolean {
+  const { roi, direction } = trade;
+  if (candle.time >= roi.nextTime) roi.advance(candle.time, trade, settings);
+  const trigger = isCustom(trade, custom, settings)
+    ? priceExceeding(custom!, trade, settings.fee)
+    : roi.trigger;
+  if (!isAtOrBeyond(bestPrice(candle.high, candle.low, direction), trigger, direction)) return false;
+  return !(settings.ignoreRoiIfEntrySignal && trade.market.hasEntrySignal(candle.row, direction));
+}
+
+/** Fill price of a reached ROI exit, inside the candle; NaN when the entry candle rules it out. */
+export function roiPrice(
+  trade: RoiTrade,
+  custom: number | null,
+  candle: Candle,
+  settings: RoiSettings,
+): number {
+  const { minutes: keys, ratios } = settings.roi;
+  const minutes = minutesSince(trade.openedAt, candle.time);
+  const byCallback = isCustom(trade, custom, settings);
+  const roi = byCallback ? custom! : ratios[trade.roi.index]!;
+  // A custom ratio applies from the start of its candle, like a table step that begins there.
+  const key = byCallback ? minutes : keys[trade.roi.index]!;
+  const { openValue, amount, funding, leverage, direction, entryPrice } = trade;
+  const target = roiTarget(roi, openValue, amount, settings.fee, funding, leverage, direction);
+  const { open, high, low, close } = candle;
+  const { timeframeMinutes } = settings;
+  return roiFill(roi, target, key, minutes, timeframeMinutes, entryPrice, open, high, low, close, direction);
+}
+
+/** True when the callback's ratio counts: the lower of it and the table's does. */
+function isCustom({ roi }: RoiTrade, custom: number | null, settings: RoiSettings): boolean {
+  return custom !== null && (roi.index < 0 || custom < settings.roi.ratios[roi.index]!);
+}
 
 /**
  * Price at which the profit ratio, after both fees, the funding so far and times leverage, is exactly `roi`. `openValue` is the
@@ -20,7 +156,7 @@ export function roiTarget(
 }
 
 /**
- * Fill price of a triggered ROI exit (1.9), inside the candle; NaN when the entry candle rules it out.
+ * Fill price of a triggered ROI exit, inside the candle; NaN when the entry candle rules it out.
  * `target` is {@link roiTarget} of the applying step, `key` that step's minutes, `minutes` the full minutes since the entry's order.
  */
 export function roiFill(

@@ -6,14 +6,14 @@ import {
   exactCloseValue,
   exactOpenValue,
   openValue,
-  priceExceeding,
-  priceReaching,
   profitOf,
   profitRatioOf,
 } from '../rules/money.ts';
 import { type Direction, isTighter, LONG } from '../rules/prices.ts';
+import { RoiStep } from '../rules/roi.ts';
 import { stopAt } from '../rules/stops.ts';
-import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
+import { TrailingOffset } from '../rules/trailing.ts';
+import type { ResolvedSettings } from '../settings.ts';
 import type { TradeOrder } from '../trade-table.ts';
 import { CallbackResults } from './callback-results.ts';
 import type { CandleCursor } from './candle-cursor.ts';
@@ -77,16 +77,9 @@ export class Position {
   stopMoved = false;
   /** Liquidation price; 0 without one. */
   liquidation = Number.NaN;
-  /** Best prices at which the profit reaches and exceeds the trailing offset. */
-  offsetReached = Number.NaN;
-  offsetExceeded = Number.NaN;
+  readonly offset = new TrailingOffset();
 
-  /** Present step of the ROI table, -1 without one, and the price that triggers it: without one a price that is never reached. */
-  roiStep = -1;
-  roiTrigger = Number.NaN;
-  /** Time from which the next ROI step applies. */
-  nextRoiTime = Number.NaN;
-
+  readonly roi = new RoiStep();
   readonly fundingSum: FundingSum;
 
   constructor(market: Market) {
@@ -108,8 +101,7 @@ export class Position {
     this.nextStep = 0;
     this.slippageCost = 0;
     this.stopMoved = false;
-    this.roiStep = -1;
-    this.roiTrigger = direction === LONG ? Number.POSITIVE_INFINITY : 0;
+    this.roi.reset(direction);
     this.order.isRest = false;
   }
 
@@ -153,10 +145,7 @@ export class Position {
         ? this.openValue
         : exactOpenValue(amount, orderedPrice, settings.fee, direction);
     this.setLiquidation(this.stake, settings);
-    this.nextRoiTime =
-      settings.roiKeys.length > 0
-        ? this.openedAt + settings.roiKeys[0]! * MINUTE_MS
-        : Number.POSITIVE_INFINITY;
+    this.roi.begin(this.openedAt, settings.roi);
     this.lastFilledAt = time;
     this.fundingSum.begin(time);
     this.#findTriggers(settings);
@@ -336,24 +325,6 @@ export class Position {
     this.#findTriggers(settings);
   }
 
-  /** Applies the ROI steps that have come due at `time`. */
-  advanceRoi(time: number, settings: ResolvedSettings): void {
-    const { roiKeys } = settings;
-    while (time >= this.nextRoiTime) {
-      this.roiStep++;
-      const next = this.roiStep + 1;
-      // Reading beyond the end of a column is slow.
-      this.nextRoiTime =
-        next < roiKeys.length ? this.openedAt + roiKeys[next]! * MINUTE_MS : Number.POSITIVE_INFINITY;
-    }
-    this.roiTrigger = this.priceExceeding(settings.roiRatios[this.roiStep]!, settings);
-  }
-
-  /** Price that yields more than the profit `ratio`. */
-  priceExceeding(ratio: number, settings: ResolvedSettings): number {
-    return priceExceeding(ratio, this, settings.fee);
-  }
-
   /** Widens the range of prices seen by a detail candle: the main candle includes prices before the entry or after the exit. */
   seeDetail({ low, high }: CandleCursor): void {
     if (!(low >= this.lowest)) this.lowest = low;
@@ -373,12 +344,8 @@ export class Position {
   }
 
   #findTriggers(settings: ResolvedSettings): void {
-    const { trailingOffset, fee } = settings;
-    if (settings.trailing) {
-      this.offsetReached = priceReaching(trailingOffset, this, fee);
-      this.offsetExceeded = priceExceeding(trailingOffset, this, fee);
-    }
-    if (this.roiStep >= 0) this.roiTrigger = this.priceExceeding(settings.roiRatios[this.roiStep]!, settings);
+    this.offset.find(this, settings);
+    this.roi.findTrigger(this, settings);
   }
 
   /** Profit ratio if the trade were closed at `price`, after both fees and the funding so far. */

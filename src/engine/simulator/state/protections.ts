@@ -1,7 +1,7 @@
 import type { Protection } from '#contract/config/protections.ts';
-import { DAY_MS, floorToGrid } from '../../timeframe.ts';
+import { DAY_MS, floorToGrid, MINUTE_MS } from '../../timeframe.ts';
 import { type Direction, LONG } from '../rules/prices.ts';
-import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
+import type { ResolvedSettings } from '../settings.ts';
 import type { Lock } from '../types.ts';
 import type { Market } from './market.ts';
 import type { TradeRecorder } from './trade-recorder.ts';
