@@ -1,6 +1,4 @@
-import type { Candles } from '../candles.ts';
-import { ema, sma } from './moving-averages.ts';
-import { highest, lowest } from './volatility.ts';
+import { DEGREES, eachRow, LONG, SHORT, TrendSmoother } from './hilbert.ts';
 import { checkPeriod, firstDefined, outputColumn, rollingSum, warmUp } from './windows.ts';
 
 /**
@@ -31,75 +29,54 @@ export function kama(values: Float64Array, period: number, out?: Float64Array): 
   return result;
 }
 
-/**
- * Triangular moving average: a simple average of a simple average, with the largest weights in the middle of the window. First value on
- * row `period - 1`.
- * @throws RangeError for a period that is not an integer from 1
- */
-export function trima(values: Float64Array, period: number, out?: Float64Array): Float64Array {
-  checkPeriod('trima', period);
-  return sma(sma(values, Math.ceil(period / 2)), Math.floor(period / 2) + 1, out);
+/** Columns of {@link mama}. */
+interface AdaptiveAverages {
+  readonly mama: Float64Array;
+  /** Follows `mama` with half of its speed. */
+  readonly fama: Float64Array;
 }
 
 /**
- * T3 (Tillson): {@link dema} generalized by `volume`, three times. First value on row `6 * (period - 1)`.
- * @throws RangeError for a period that is not an integer from 1
+ * MESA adaptive moving average and the one that follows it (TA-Lib's MAMA): the faster the phase changes, the slower the average. First
+ * value on row 32.
+ * @throws RangeError for limits that are not above 0 and at most 1
  */
-export function t3(values: Float64Array, period: number, volume = 0.7, out?: Float64Array): Float64Array {
-  checkPeriod('t3', period);
-  const third = ema(ema(ema(values, period), period), period);
-  const fourth = ema(third, period);
-  const fifth = ema(fourth, period);
-  const result = ema(fifth, period, out);
-  const [square, cube] = [volume * volume, volume * volume * volume];
-  for (let row = 0, { length } = result; row < length; row++) {
-    result[row] =
-      -cube * result[row]! +
-      3 * (square + cube) * fifth[row]! -
-      (6 * square + 3 * (volume + cube)) * fourth[row]! +
-      (1 + 3 * volume + cube + 3 * square) * third[row]!;
-  }
-  return result;
+export function mama(
+  values: Float64Array,
+  fastLimit = 0.5,
+  slowLimit = 0.05,
+  out?: AdaptiveAverages,
+): AdaptiveAverages {
+  if (!(fastLimit > 0 && fastLimit <= 1 && slowLimit > 0 && slowLimit <= 1))
+    throw new RangeError(
+      `mama: the limits must be above 0 and at most 1, got ${fastLimit} and ${slowLimit}.`,
+    );
+  const lead = outputColumn(values.length, out?.mama);
+  const follow = outputColumn(values.length, out?.fama);
+  let [average, following, phaseBefore] = [0, 0, 0];
+  eachRow(values, SHORT, (row, { inPhase, quadrature }) => {
+    const phase = inPhase === 0 ? 0 : Math.atan(quadrature / inPhase) * DEGREES;
+    const change = phaseBefore - phase;
+    phaseBefore = phase;
+    const factor = change > 1 ? Math.max(fastLimit / change, slowLimit) : fastLimit;
+    average = factor * values[row]! + (1 - factor) * average;
+    following = 0.5 * factor * average + (1 - 0.5 * factor) * following;
+    lead[row] = average;
+    follow[row] = following;
+  });
+  const start = firstDefined(values) + SHORT.output;
+  warmUp(lead, start);
+  warmUp(follow, start);
+  return { mama: lead, fama: follow };
 }
 
-/**
- * Middle between the highest and the lowest of the last `period` values. First value on row `period - 1`. TA-Lib's MIDPRICE is
- * `donchian(candles, period).middle`.
- * @throws RangeError for a period that is not an integer from 1
- */
-export function midpoint(values: Float64Array, period: number, out?: Float64Array): Float64Array {
-  checkPeriod('midpoint', period);
-  const result = highest(values, period, out);
-  const low = lowest(values, period);
-  for (let row = 0, { length } = result; row < length; row++) result[row] = (result[row]! + low[row]!) / 2;
-  return result;
-}
-
-/** Median price: middle between high and low. */
-export function medianPrice({ high, low }: Pick<Candles, 'high' | 'low'>, out?: Float64Array): Float64Array {
-  const result = outputColumn(high.length, out);
-  for (let row = 0, { length } = high; row < length; row++) result[row] = (high[row]! + low[row]!) / 2;
-  return result;
-}
-
-/** Average price: mean of open, high, low and close. */
-export function averagePrice(
-  { open, high, low, close }: Pick<Candles, 'open' | 'high' | 'low' | 'close'>,
-  out?: Float64Array,
-): Float64Array {
-  const result = outputColumn(close.length, out);
-  for (let row = 0, { length } = close; row < length; row++)
-    result[row] = (open[row]! + high[row]! + low[row]! + close[row]!) / 4;
-  return result;
-}
-
-/** Weighted close: mean of high, low and twice the close. */
-export function weightedClose(
-  { high, low, close }: Pick<Candles, 'high' | 'low' | 'close'>,
-  out?: Float64Array,
-): Float64Array {
-  const result = outputColumn(close.length, out);
-  for (let row = 0, { length } = close; row < length; row++)
-    result[row] = (high[row]! + low[row]! + 2 * close[row]!) / 4;
+/** Instantaneous trendline (TA-Lib's HT_TRENDLINE): mean of the prices of a whole cycle, smoothed. First value on row 63. */
+export function trendline(values: Float64Array, out?: Float64Array): Float64Array {
+  const result = outputColumn(values.length, out);
+  const smoother = new TrendSmoother(values);
+  eachRow(values, LONG, (row, { smoothPeriod }) => {
+    result[row] = smoother.step(row, smoothPeriod);
+  });
+  warmUp(result, firstDefined(values) + LONG.output);
   return result;
 }

@@ -1,21 +1,66 @@
 import type { Candles } from '../candles.ts';
-import { adx, atr } from './trend.ts';
+import { rangeOf } from './volatility.ts';
 import { checkPeriod, outputColumn, warmUp } from './windows.ts';
 
 type HighLowClose = Pick<Candles, 'high' | 'low' | 'close'>;
 
+/** Columns of {@link adx}, each 0 to 100. */
+interface DirectionalMovement {
+  /** Strength of the trend, regardless of its direction. */
+  readonly adx: Float64Array;
+  readonly plusDi: Float64Array;
+  readonly minusDi: Float64Array;
+}
+
 /**
- * Average true range in percent of the close; 0 where that is 0. First value on row `period`.
- * @throws RangeError for a period that is not an integer from 1
+ * Average directional index and directional indicators (Wilder 1978), as TA-Lib computes them. The sums start with
+ * `period - 1` candles and are decayed once before the first use. The directional indicators start on row `period`,
+ * ADX on row `2 * period - 1`. All are 0 without movement.
+ * @throws RangeError for a period that is not an integer from 2
  */
-export function natr(candles: HighLowClose, period: number, out?: Float64Array): Float64Array {
-  checkPeriod('natr', period);
-  const result = atr(candles, period, out);
-  for (let row = 0, { length } = result; row < length; row++) {
-    const close = candles.close[row]!;
-    result[row] = close === 0 ? 0 * result[row]! : 100 * (result[row]! / close);
+export function adx(candles: HighLowClose, period: number, out?: DirectionalMovement): DirectionalMovement {
+  checkPeriod('adx', period, 2);
+  const length = candles.close.length;
+  const plusDi = outputColumn(length, out?.plusDi);
+  const minusDi = outputColumn(length, out?.minusDi);
+  const strength = outputColumn(length, out?.adx);
+  directionalIndicators(candles, period, plusDi, minusDi);
+  const seedRow = 2 * period - 1;
+  warmUp(strength, seedRow);
+  let average = 0;
+  for (let row = period; row < length; row++) {
+    const total = plusDi[row]! + minusDi[row]!;
+    const index = total > 0 ? 100 * (Math.abs(plusDi[row]! - minusDi[row]!) / total) : 0;
+    if (row <= seedRow) average += index / period;
+    else average += (index - average) / period;
+    if (row >= seedRow) strength[row] = average;
   }
-  return result;
+  return { adx: strength, plusDi, minusDi };
+}
+
+function directionalIndicators(
+  { high, low, close }: HighLowClose,
+  period: number,
+  plusDi: Float64Array,
+  minusDi: Float64Array,
+): void {
+  warmUp(plusDi, period);
+  warmUp(minusDi, period);
+  const keep = (period - 1) / period;
+  let plus = 0;
+  let minus = 0;
+  let range = 0;
+  for (let row = 1, { length } = close; row < length; row++) {
+    const decay = row < period ? 1 : keep;
+    const up = high[row]! - high[row - 1]!;
+    const down = low[row - 1]! - low[row]!;
+    plus = plus * decay + (up > 0 && up > down ? up : 0);
+    minus = minus * decay + (down > 0 && down > up ? down : 0);
+    range = range * decay + rangeOf(high[row]!, low[row]!, close[row - 1]!);
+    if (row < period) continue;
+    plusDi[row] = range > 0 ? 100 * (plus / range) : 0;
+    minusDi[row] = range > 0 ? 100 * (minus / range) : 0;
+  }
 }
 
 /** Columns of {@link directionalMovement}, in units of the price. */
@@ -86,64 +131,4 @@ export function adxr(candles: HighLowClose, period: number, out?: Float64Array):
   for (let row = 3 * period - 2, { length } = result; row < length; row++)
     result[row] = (strength[row]! + strength[row - period + 1]!) / 2;
   return result;
-}
-
-/**
- * Parabolic stop and reverse (Wilder 1978), as TA-Lib computes it: it begins long, unless the second candle falls more than it rises.
- * First value on row 1.
- * @throws RangeError for an acceleration or a maximum that is not a finite number above 0
- */
-export function parabolicSar(
-  { high, low }: Pick<Candles, 'high' | 'low'>,
-  acceleration = 0.02,
-  maximum = 0.2,
-  out?: Float64Array,
-): Float64Array {
-  if (!(acceleration > 0 && maximum > 0 && Number.isFinite(acceleration + maximum)))
-    throw new RangeError(
-      `parabolicSar: acceleration and maximum must be finite numbers above 0, got ${acceleration} and ${maximum}.`,
-    );
-  const { length } = high;
-  const result = outputColumn(length, out);
-  warmUp(result, 1);
-  if (length < 2) return result;
-  const down = low[0]! - low[1]!;
-  // 1 for a long position, -1 for a short one, whose rules are those of a long one on negated prices.
-  let side = down > 0 && high[1]! - high[0]! < down ? -1 : 1;
-  let extreme = side > 0 ? high[1]! : low[1]!;
-  let sar = side > 0 ? low[0]! : high[0]!;
-  const first = Math.min(acceleration, maximum);
-  let factor = first;
-  for (let row = 1; row < length; row++) {
-    const before = Math.max(row - 1, 1);
-    const worst = side > 0 ? low[row]! : high[row]!;
-    if (side * worst <= side * sar) {
-      side = -side;
-      sar = beyond(side, extreme, high, low, before, row);
-      result[row] = sar;
-      extreme = worst;
-      factor = first;
-    } else {
-      result[row] = sar;
-      const best = side > 0 ? high[row]! : low[row]!;
-      if (side * best > side * extreme) {
-        extreme = best;
-        factor = Math.min(factor + acceleration, maximum);
-      }
-    }
-    sar = beyond(side, sar + factor * (extreme - sar), high, low, before, row);
-  }
-  return result;
-}
-
-/** The stop, moved out of the range of both candles. */
-function beyond(
-  side: number,
-  sar: number,
-  high: Float64Array,
-  low: Float64Array,
-  before: number,
-  row: number,
-): number {
-  return side > 0 ? Math.min(sar, low[before]!, low[row]!) : Math.max(sar, high[before]!, high[row]!);
 }

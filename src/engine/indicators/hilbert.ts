@@ -1,5 +1,5 @@
 import { wma } from './moving-averages.ts';
-import { firstDefined, outputColumn, warmUp } from './windows.ts';
+import { firstDefined } from './windows.ts';
 
 /**
  * Indicators of the dominant cycle (Ehlers, "Rocket Science for Traders", 2001), as TA-Lib computes them. Their state begins with zeros
@@ -10,10 +10,10 @@ import { firstDefined, outputColumn, warmUp } from './windows.ts';
 const OUTER = 0.0962;
 const INNER = 0.5769;
 /** Rows before the state begins, and before the first output: without and with the phase. */
-const SHORT = { begin: 12, output: 32 } as const;
-const LONG = { begin: 37, output: 63 } as const;
+export const SHORT = { begin: 12, output: 32 } as const;
+export const LONG = { begin: 37, output: 63 } as const;
 const MAX_PERIOD = 50;
-const DEGREES = 180 / Math.PI;
+export const DEGREES = 180 / Math.PI;
 /** Rows of a ring; a power of two above 6. */
 const RING = 8;
 
@@ -79,7 +79,7 @@ class Cycle {
 }
 
 /** Calls `onRow` for each row from the one on which the state begins. */
-function eachRow(
+export function eachRow(
   values: Float64Array,
   { begin }: typeof SHORT | typeof LONG,
   onRow: (row: number, cycle: Cycle, smoothed: Float64Array, begin: number) => void,
@@ -93,70 +93,8 @@ function eachRow(
   }
 }
 
-/** Period of the dominant cycle in candles, 6 to 50 (TA-Lib's HT_DCPERIOD). First value on row 32. */
-export function cyclePeriod(values: Float64Array, out?: Float64Array): Float64Array {
-  const result = outputColumn(values.length, out);
-  eachRow(values, SHORT, (row, { smoothPeriod }) => {
-    result[row] = smoothPeriod;
-  });
-  warmUp(result, firstDefined(values) + SHORT.output);
-  return result;
-}
-
-/** Columns of {@link mama}. */
-interface AdaptiveAverages {
-  readonly mama: Float64Array;
-  /** Follows `mama` with half of its speed. */
-  readonly fama: Float64Array;
-}
-
-/**
- * MESA adaptive moving average and the one that follows it (TA-Lib's MAMA): the faster the phase changes, the slower the average. First
- * value on row 32.
- * @throws RangeError for limits that are not above 0 and at most 1
- */
-export function mama(
-  values: Float64Array,
-  fastLimit = 0.5,
-  slowLimit = 0.05,
-  out?: AdaptiveAverages,
-): AdaptiveAverages {
-  if (!(fastLimit > 0 && fastLimit <= 1 && slowLimit > 0 && slowLimit <= 1))
-    throw new RangeError(
-      `mama: the limits must be above 0 and at most 1, got ${fastLimit} and ${slowLimit}.`,
-    );
-  const lead = outputColumn(values.length, out?.mama);
-  const follow = outputColumn(values.length, out?.fama);
-  let [average, following, phaseBefore] = [0, 0, 0];
-  eachRow(values, SHORT, (row, { inPhase, quadrature }) => {
-    const phase = inPhase === 0 ? 0 : Math.atan(quadrature / inPhase) * DEGREES;
-    const change = phaseBefore - phase;
-    phaseBefore = phase;
-    const factor = change > 1 ? Math.max(fastLimit / change, slowLimit) : fastLimit;
-    average = factor * values[row]! + (1 - factor) * average;
-    following = 0.5 * factor * average + (1 - 0.5 * factor) * following;
-    lead[row] = average;
-    follow[row] = following;
-  });
-  const start = firstDefined(values) + SHORT.output;
-  warmUp(lead, start);
-  warmUp(follow, start);
-  return { mama: lead, fama: follow };
-}
-
-/** Instantaneous trendline (TA-Lib's HT_TRENDLINE): mean of the prices of a whole cycle, smoothed. First value on row 63. */
-export function trendline(values: Float64Array, out?: Float64Array): Float64Array {
-  const result = outputColumn(values.length, out);
-  const smoother = new TrendSmoother(values);
-  eachRow(values, LONG, (row, { smoothPeriod }) => {
-    result[row] = smoother.step(row, smoothPeriod);
-  });
-  warmUp(result, firstDefined(values) + LONG.output);
-  return result;
-}
-
 /** Means of whole cycles, smoothed with the weights 4, 3, 2 and 1. */
-class TrendSmoother {
+export class TrendSmoother {
   readonly #values: Float64Array;
   #one = 0;
   #two = 0;
@@ -177,86 +115,4 @@ class TrendSmoother {
     this.#one = mean;
     return smoothed;
   }
-}
-
-/** Phase of the dominant cycle. Sines and cosines of each length are computed once: they would be most of the time. */
-class Phase {
-  /** Degrees, -45 to 315. */
-  degrees = 0;
-  readonly #waves: ({ readonly sine: Float64Array; readonly cosine: Float64Array } | undefined)[] = [];
-
-  /** `begin`: row before which the smoothed prices count as 0. */
-  step(row: number, smoothed: Float64Array, begin: number, smoothPeriod: number): void {
-    const candles = Math.floor(smoothPeriod + 0.5);
-    const { sine, cosine } = this.#waveOf(candles);
-    let real = 0;
-    let imaginary = 0;
-    for (let ago = 0, count = Math.min(candles, row - begin + 1); ago < count; ago++) {
-      real += sine[ago]! * smoothed[row - ago]!;
-      imaginary += cosine[ago]! * smoothed[row - ago]!;
-    }
-    if (imaginary !== 0) this.degrees = Math.atan(real / imaginary) * DEGREES;
-    else if (real !== 0) this.degrees += real < 0 ? -90 : 90;
-    // A quarter of a cycle, and one candle for the lag of the weighted average.
-    this.degrees += 90 + 360 / smoothPeriod;
-    if (imaginary < 0) this.degrees += 180;
-    if (this.degrees > 315) this.degrees -= 360;
-  }
-
-  #waveOf(candles: number) {
-    this.#waves[candles] ??= {
-      sine: Float64Array.from({ length: candles }, (_, ago) => Math.sin((ago * 2 * Math.PI) / candles)),
-      cosine: Float64Array.from({ length: candles }, (_, ago) => Math.cos((ago * 2 * Math.PI) / candles)),
-    };
-    return this.#waves[candles]!;
-  }
-}
-
-/** Columns of {@link cycleSine}, each -1 to 1. */
-interface CycleSine {
-  readonly sine: Float64Array;
-  /** An eighth of a cycle ahead: both cross at its turns. */
-  readonly lead: Float64Array;
-}
-
-/** Sine of the phase of the dominant cycle (TA-Lib's HT_SINE). First value on row 63. */
-export function cycleSine(values: Float64Array, out?: CycleSine): CycleSine {
-  const sine = outputColumn(values.length, out?.sine);
-  const lead = outputColumn(values.length, out?.lead);
-  const phase = new Phase();
-  eachRow(values, LONG, (row, { smoothPeriod }, smoothed, begin) => {
-    phase.step(row, smoothed, begin, smoothPeriod);
-    sine[row] = Math.sin(phase.degrees / DEGREES);
-    lead[row] = Math.sin((phase.degrees + 45) / DEGREES);
-  });
-  const start = firstDefined(values) + LONG.output;
-  warmUp(sine, start);
-  warmUp(lead, start);
-  return { sine, lead };
-}
-
-/** Share of a price by which it is off the trendline in a trend. */
-const TREND_DISTANCE = 0.015;
-
-/** 1 in a trend, 0 in a cycle (TA-Lib's HT_TRENDMODE). First value on row 63. */
-export function trendMode(values: Float64Array, out?: Float64Array): Float64Array {
-  const result = outputColumn(values.length, out);
-  const phase = new Phase();
-  const smoother = new TrendSmoother(values);
-  let [difference, days] = [0, 0];
-  eachRow(values, LONG, (row, { smoothPeriod }, smoothed, begin) => {
-    const before = phase.degrees;
-    phase.step(row, smoothed, begin, smoothPeriod);
-    const was = difference;
-    difference = Math.sin(phase.degrees / DEGREES) - Math.sin((phase.degrees + 45) / DEGREES);
-    const hasCrossed = (difference > 0 && was <= 0) || (difference < 0 && was >= 0);
-    days = hasCrossed ? 1 : days + 1;
-    const speed = ((phase.degrees - before) * smoothPeriod) / 360;
-    const line = smoother.step(row, smoothPeriod);
-    const isOff = line !== 0 && Math.abs((smoothed[row]! - line) / line) >= TREND_DISTANCE;
-    const isCycle = hasCrossed || days < 0.5 * smoothPeriod || (speed > 0.67 && speed < 1.5);
-    result[row] = isOff || !isCycle ? 1 : 0;
-  });
-  warmUp(result, firstDefined(values) + LONG.output);
-  return result;
 }

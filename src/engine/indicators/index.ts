@@ -6,35 +6,40 @@
  * - Row `i` depends only on rows `0..i`.
  * - Time is linear in the number of candles; nothing is allocated per candle.
  * - The last argument is an optional output column of the same length. It must not be one of the inputs.
+ * - Files are TA-Lib's groups. Two large groups are split: the averages stand next to the other overlap studies, and
+ *   the directional movement and the oscillators next to the other momentum indicators.
  * - Conventions follow TA-Lib for each indicator that TA-Lib has. The comment of a function names its deviations.
  */
-export { averagePrice, kama, medianPrice, midpoint, t3, trima, weightedClose } from './adaptive.ts';
+export { kama, mama, trendline } from './adaptive.ts';
 export { hammer, heikinAshi } from './candlesticks.ts';
-export { adxr, directionalMovement, dx, natr, parabolicSar } from './directional.ts';
-export { cyclePeriod, cycleSine, mama, trendline, trendMode } from './hilbert.ts';
-export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
-export { dema, ema, emas, hma, rma, sma, tema, wma } from './moving-averages.ts';
+export { cyclePeriod, cycleSine, trendMode } from './cycle.ts';
+export { adx, adxr, directionalMovement, dx } from './directional.ts';
+export {
+  balanceOfPower,
+  cci,
+  type Macd,
+  macd,
+  mfi,
+  momentum,
+  rateOfChange,
+  rateOfChangeRatio,
+  rsi,
+} from './momentum.ts';
+export { dema, ema, emas, hma, rma, sma, t3, tema, trima, wma } from './moving-averages.ts';
 export {
   apo,
   aroon,
   aroonOscillator,
-  balanceOfPower,
   chandeMomentum,
   ppo,
-  rateOfChangeRatio,
+  stochastic,
   stochasticRsi,
   trix,
   ultimateOscillator,
+  williamsR,
 } from './oscillators.ts';
-export {
-  beta,
-  correlation,
-  linearRegression,
-  linearRegressionAngle,
-  linearRegressionIntercept,
-  timeSeriesForecast,
-  variance,
-} from './regression.ts';
+export { type Bands, bollinger, donchian, midpoint, parabolicSar, supertrend } from './overlap.ts';
+export { averagePrice, medianPrice, typicalPrice, weightedClose } from './price.ts';
 export {
   allOf,
   anyOf,
@@ -45,25 +50,18 @@ export {
   predictedBelow,
   where,
 } from './signals.ts';
-export { adx, atr, supertrend, trueRange } from './trend.ts';
 export {
-  type Bands,
-  bollinger,
-  donchian,
-  highest,
+  beta,
+  correlation,
+  linearRegression,
+  linearRegressionAngle,
+  linearRegressionIntercept,
   linearRegressionSlope,
-  lowest,
   standardDeviation,
-  stochastic,
-  williamsR,
+  timeSeriesForecast,
+  variance,
   zScore,
-} from './volatility.ts';
-export {
-  accumulationDistribution,
-  chaikinOscillator,
-  mfi,
-  obv,
-  rollingVwap,
-  typicalPrice,
-} from './volume.ts';
-export { rollingSum, shift } from './windows.ts';
+} from './statistics.ts';
+export { atr, natr, trueRange } from './volatility.ts';
+export { accumulationDistribution, chaikinOscillator, obv, rollingVwap } from './volume.ts';
+export { highest, lowest, rollingSum, shift } from './windows.ts';

@@ -1,6 +1,6 @@
 import type { Candles } from '../candles.ts';
-import { typicalPrice } from './volume.ts';
-import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './windows.ts';
+import { typicalPrice } from './price.ts';
+import { checkPeriod, firstDefined, meanOf, outputColumn, rollingSum, warmUp } from './windows.ts';
 
 /** Value of an oscillator from 0 to 100 without any movement. TA-Lib returns 0, which reads as oversold. */
 const NEUTRAL = 50;
@@ -152,6 +152,63 @@ export function cci(
     let deviation = 0;
     for (let k = row - period + 1; k <= row; k++) deviation += Math.abs(typical[k]! - mean);
     result[row] = deviation > 0 ? (typical[row]! - mean) / ((0.015 * deviation) / period) : 0;
+  }
+  return result;
+}
+
+/**
+ * The value over that of `period` candles ago; 0 where that was 0. TA-Lib's ROCP is this minus 1.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function rateOfChangeRatio(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('rateOfChangeRatio', period);
+  const result = outputColumn(values.length, out);
+  warmUp(result, firstDefined(values) + period);
+  for (let row = firstDefined(values) + period, { length } = values; row < length; row++) {
+    const before = values[row - period]!;
+    result[row] = before === 0 ? 0 : values[row]! / before;
+  }
+  return result;
+}
+
+/** Balance of power: `(close - open) / (high - low)`, -1 to 1; 0 for a candle without range. */
+export function balanceOfPower(
+  { open, high, low, close }: Pick<Candles, 'open' | 'high' | 'low' | 'close'>,
+  out?: Float64Array,
+): Float64Array {
+  const result = outputColumn(close.length, out);
+  for (let row = 0, { length } = close; row < length; row++) {
+    const range = high[row]! - low[row]!;
+    result[row] = range > 0 ? (close[row]! - open[row]!) / range : 0;
+  }
+  return result;
+}
+
+/**
+ * Money flow index, 0 to 100: `100 * rising / (rising + falling)`, the turnover of the last `period` candles by the
+ * direction of their typical price. 50 when no price changed. First value on row `period`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function mfi(
+  candles: Pick<Candles, 'high' | 'low' | 'close' | 'volume'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('mfi', period);
+  const typical = typicalPrice(candles);
+  const rising = new Float64Array(typical.length);
+  const falling = new Float64Array(typical.length);
+  for (let row = 1, { length } = typical; row < length; row++) {
+    const flow = typical[row]! * candles.volume[row]!;
+    if (typical[row]! > typical[row - 1]!) rising[row] = flow;
+    else if (typical[row]! < typical[row - 1]!) falling[row] = flow;
+  }
+  const gains = rollingSum(rising, period);
+  const result = rollingSum(falling, period, out);
+  warmUp(result, period);
+  for (let row = period, { length } = result; row < length; row++) {
+    const total = gains[row]! + result[row]!;
+    result[row] = total > 0 ? 100 * (gains[row]! / total) : 50;
   }
   return result;
 }

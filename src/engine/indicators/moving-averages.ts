@@ -142,3 +142,34 @@ export function hma(values: Float64Array, period: number, out?: Float64Array): F
   for (let row = 0, { length } = raw; row < length; row++) raw[row] = 2 * raw[row]! - full[row]!;
   return wma(raw, Math.floor(Math.sqrt(period)), out);
 }
+
+/**
+ * Triangular moving average: a simple average of a simple average, with the largest weights in the middle of the window. First value on
+ * row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function trima(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('trima', period);
+  return sma(sma(values, Math.ceil(period / 2)), Math.floor(period / 2) + 1, out);
+}
+
+/**
+ * T3 (Tillson): {@link dema} generalized by `volume`, three times. First value on row `6 * (period - 1)`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function t3(values: Float64Array, period: number, volume = 0.7, out?: Float64Array): Float64Array {
+  checkPeriod('t3', period);
+  const third = ema(ema(ema(values, period), period), period);
+  const fourth = ema(third, period);
+  const fifth = ema(fourth, period);
+  const result = ema(fifth, period, out);
+  const [square, cube] = [volume * volume, volume * volume * volume];
+  for (let row = 0, { length } = result; row < length; row++) {
+    result[row] =
+      -cube * result[row]! +
+      3 * (square + cube) * fifth[row]! -
+      (6 * square + 3 * (volume + cube)) * fourth[row]! +
+      (1 + 3 * volume + cube + 3 * square) * third[row]!;
+  }
+  return result;
+}

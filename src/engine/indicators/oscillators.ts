@@ -1,9 +1,64 @@
 import type { Candles } from '../candles.ts';
 import { rateOfChange, rsi } from './momentum.ts';
 import { ema, sma } from './moving-averages.ts';
-import { trueRange } from './trend.ts';
-import { highest, lowest } from './volatility.ts';
-import { checkPeriod, firstDefined, outputColumn, rollingSum, warmUp } from './windows.ts';
+import { trueRange } from './volatility.ts';
+import { checkPeriod, highest, lowest, outputColumn, rollingSum, warmUp } from './windows.ts';
+
+/** Columns of {@link stochastic}. */
+interface Stochastic {
+  readonly k: Float64Array;
+  /** Simple average of `k`. */
+  readonly d: Float64Array;
+}
+
+/**
+ * Stochastic oscillator (Lane), 0 to 100: position of the close between the lowest low and the highest high of the
+ * last `period` candles. `k` averages it over `smoothing` candles (1 is the fast form), `d` averages k over `signal`
+ * candles. 50 where the range is empty (TA-Lib returns 0, which reads as oversold).
+ * @throws RangeError for periods that are not integers from 1
+ */
+export function stochastic(
+  candles: Pick<Candles, 'high' | 'low' | 'close'>,
+  period: number,
+  smoothing = 3,
+  signal = 3,
+  out?: Stochastic,
+): Stochastic {
+  checkPeriod('stochastic', period);
+  const k = sma(closePosition(candles, period), smoothing, out?.k);
+  return { k, d: sma(k, signal, out?.d) };
+}
+
+/**
+ * Williams %R, -100 to 0: difference of the close from the highest high of the last `period` candles, in percent of
+ * their range. -50 where the range is empty.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function williamsR(
+  candles: Pick<Candles, 'high' | 'low' | 'close'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('williamsR', period);
+  const result = closePosition(candles, period, out);
+  for (let row = 0, { length } = result; row < length; row++) result[row]! -= 100;
+  return result;
+}
+
+/** Position of the close between the lowest low (0) and the highest high (100). */
+function closePosition(
+  candles: Pick<Candles, 'high' | 'low' | 'close'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  const high = highest(candles.high, period, out);
+  const low = lowest(candles.low, period);
+  for (let row = 0, { length } = high; row < length; row++) {
+    const range = high[row]! - low[row]!;
+    high[row] = range === 0 ? 50 : 100 * ((candles.close[row]! - low[row]!) / range);
+  }
+  return high;
+}
 
 /** Width of a range of the RSI below which it is an error of the last bits: without trades the RSI is constant but for those. */
 const NOISE = 1e-9;
@@ -178,33 +233,5 @@ export function ultimateOscillator(
       if (ranges[row]! > 0) result[row]! += weight * (sums[row]! / ranges[row]!);
   }
   warmUp(result, Math.max(...periods));
-  return result;
-}
-
-/** Balance of power: `(close - open) / (high - low)`, -1 to 1; 0 for a candle without range. */
-export function balanceOfPower(
-  { open, high, low, close }: Pick<Candles, 'open' | 'high' | 'low' | 'close'>,
-  out?: Float64Array,
-): Float64Array {
-  const result = outputColumn(close.length, out);
-  for (let row = 0, { length } = close; row < length; row++) {
-    const range = high[row]! - low[row]!;
-    result[row] = range > 0 ? (close[row]! - open[row]!) / range : 0;
-  }
-  return result;
-}
-
-/**
- * The value over that of `period` candles ago; 0 where that was 0. TA-Lib's ROCP is this minus 1.
- * @throws RangeError for a period that is not an integer from 1
- */
-export function rateOfChangeRatio(values: Float64Array, period: number, out?: Float64Array): Float64Array {
-  checkPeriod('rateOfChangeRatio', period);
-  const result = outputColumn(values.length, out);
-  warmUp(result, firstDefined(values) + period);
-  for (let row = firstDefined(values) + period, { length } = values; row < length; row++) {
-    const before = values[row - period]!;
-    result[row] = before === 0 ? 0 : values[row]! / before;
-  }
   return result;
 }

@@ -1,17 +1,6 @@
 import type { Candles } from '../candles.ts';
+import { typicalPrice } from './price.ts';
 import { checkPeriod, outputColumn, rollingSum, warmUp } from './windows.ts';
-
-/** Typical price: mean of high, low and close. */
-export function typicalPrice(
-  candles: Pick<Candles, 'high' | 'low' | 'close'>,
-  out?: Float64Array,
-): Float64Array {
-  const { high, low, close } = candles;
-  const result = outputColumn(close.length, out);
-  for (let row = 0, { length } = close; row < length; row++)
-    result[row] = (high[row]! + low[row]! + close[row]!) / 3;
-  return result;
-}
 
 /**
  * On-balance volume (Granville): volume is added on a higher close and subtracted on a lower one. As in TA-Lib, the
@@ -49,35 +38,6 @@ export function rollingVwap(
   const result = rollingSum(turnover, period, out);
   for (let row = period - 1, { length } = result; row < length; row++) {
     result[row] = volume[row]! > 0 ? result[row]! / volume[row]! : typical[row]!;
-  }
-  return result;
-}
-
-/**
- * Money flow index, 0 to 100: `100 * rising / (rising + falling)`, the turnover of the last `period` candles by the
- * direction of their typical price. 50 when no price changed. First value on row `period`.
- * @throws RangeError for a period that is not an integer from 1
- */
-export function mfi(
-  candles: Pick<Candles, 'high' | 'low' | 'close' | 'volume'>,
-  period: number,
-  out?: Float64Array,
-): Float64Array {
-  checkPeriod('mfi', period);
-  const typical = typicalPrice(candles);
-  const rising = new Float64Array(typical.length);
-  const falling = new Float64Array(typical.length);
-  for (let row = 1, { length } = typical; row < length; row++) {
-    const flow = typical[row]! * candles.volume[row]!;
-    if (typical[row]! > typical[row - 1]!) rising[row] = flow;
-    else if (typical[row]! < typical[row - 1]!) falling[row] = flow;
-  }
-  const gains = rollingSum(rising, period);
-  const result = rollingSum(falling, period, out);
-  warmUp(result, period);
-  for (let row = period, { length } = result; row < length; row++) {
-    const total = gains[row]! + result[row]!;
-    result[row] = total > 0 ? 100 * (gains[row]! / total) : 50;
   }
   return result;
 }

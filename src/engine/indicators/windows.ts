@@ -137,3 +137,46 @@ function sumTails(
     weightedTails[k] = weighted;
   }
 }
+
+/**
+ * Highest of the last `period` values, including the current one. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function highest(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('highest', period);
+  return extremes(values, period, 1, outputColumn(values.length, out));
+}
+
+/**
+ * Lowest of the last `period` values, including the current one. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function lowest(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('lowest', period);
+  return extremes(values, period, -1, outputColumn(values.length, out));
+}
+
+/**
+ * Largest `sign * value` of every full window, times `sign`. By blocks of one period (van Herk, Gil-Werman): a window is
+ * the tail of one block and the head of the next. Every value is visited twice, for any period.
+ */
+function extremes(values: Float64Array, period: number, sign: 1 | -1, out: Float64Array): Float64Array {
+  const first = firstDefined(values);
+  const tails = new Float64Array(period + 1).fill(Number.NEGATIVE_INFINITY);
+  warmUp(out, first + period - 1);
+  for (let start = first; start < values.length; start += period) {
+    const isFirst = start === first;
+    for (let k = isFirst ? 0 : period - 1; k > 0; k--) {
+      const value = sign * values[start - period + k]!;
+      tails[k] = Math.max(value, tails[k + 1]!);
+    }
+    const count = Math.min(period, values.length - start);
+    let head = Number.NEGATIVE_INFINITY;
+    for (let k = 0; k < count; k++) {
+      head = Math.max(head, sign * values[start + k]!);
+      if (isFirst && k < period - 1) continue;
+      out[start + k] = sign * Math.max(tails[k + 1]!, head);
+    }
+  }
+  return out;
+}

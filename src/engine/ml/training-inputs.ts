@@ -1,9 +1,10 @@
 import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../analysis/analyze.ts';
 import type { Candles } from '../candles.ts';
+import { mfi } from '../indicators/momentum.ts';
 import { sma } from '../indicators/moving-averages.ts';
-import { trueRange } from '../indicators/trend.ts';
-import { linearRegressionSlope, standardDeviation, williamsR, zScore } from '../indicators/volatility.ts';
-import { mfi } from '../indicators/volume.ts';
+import { williamsR } from '../indicators/oscillators.ts';
+import { linearRegressionSlope, standardDeviation, zScore } from '../indicators/statistics.ts';
+import { trueRange } from '../indicators/volatility.ts';
 import {
   type Columns,
   type InformativeColumns,

@@ -1,5 +1,99 @@
-import { linearRegressionSlope, standardDeviation } from './volatility.ts';
 import { checkPeriod, firstDefined, linearWindow, outputColumn, warmUp } from './windows.ts';
+
+/**
+ * Population standard deviation of the last `period` values (the divisor is `period`, as in TA-Lib). Exactly 0 for
+ * equal values. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function standardDeviation(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('standardDeviation', period);
+  const result = outputColumn(values.length, out);
+  eachWindow(values, period, new Float64Array(values.length), result);
+  return result;
+}
+
+/**
+ * Population variance of the last `period` values. Exactly 0 for equal values. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function variance(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('variance', period);
+  const result = standardDeviation(values, period, out);
+  for (let row = 0, { length } = result; row < length; row++) result[row] = result[row]! * result[row]!;
+  return result;
+}
+
+/**
+ * Distance of the value from its average over the last `period` values, in population standard deviations. 0 when all
+ * values are equal. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function zScore(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('zScore', period);
+  const result = outputColumn(values.length, out);
+  const mean = new Float64Array(values.length);
+  eachWindow(values, period, mean, result);
+  for (let row = firstDefined(values) + period - 1, { length } = values; row < length; row++) {
+    const deviation = result[row]!;
+    result[row] = deviation > 0 ? (values[row]! - mean[row]!) / deviation : 0;
+  }
+  return result;
+}
+
+/**
+ * Mean and population standard deviation of every full window, by blocks of one period (see windows.ts). The squares
+ * are of distances from a value of the window. The loss of precision is at most a factor of `period` and does not
+ * depend on the price level.
+ */
+export function eachWindow(
+  values: Float64Array,
+  period: number,
+  mean: Float64Array,
+  deviation: Float64Array,
+): void {
+  const first = firstDefined(values);
+  const tails = new Float64Array(period + 1);
+  const squareTails = new Float64Array(period + 1);
+  const inverse = 1 / period;
+  warmUp(mean, first + period - 1);
+  warmUp(deviation, first + period - 1);
+  for (let start = first; start < values.length; start += period) {
+    const anchor = values[start]!;
+    const isFirst = start === first;
+    if (!isFirst) sumSquareTails(values, start - period, anchor, tails, squareTails);
+    const count = Math.min(period, values.length - start);
+    let head = 0;
+    let squares = 0;
+    for (let k = 0; k < count; k++) {
+      const distance = values[start + k]! - anchor;
+      head += distance;
+      squares += distance * distance;
+      if (isFirst && k < period - 1) continue;
+      const offset = (tails[k + 1]! + head) * inverse;
+      const variance = (squareTails[k + 1]! + squares) * inverse - offset * offset;
+      mean[start + k] = anchor + offset;
+      deviation[start + k] = variance > 0 ? Math.sqrt(variance) : 0;
+    }
+  }
+}
+
+function sumSquareTails(
+  values: Float64Array,
+  blockStart: number,
+  anchor: number,
+  tails: Float64Array,
+  squareTails: Float64Array,
+): void {
+  let sum = 0;
+  let squares = 0;
+  for (let k = tails.length - 2; k > 0; k--) {
+    const distance = values[blockStart + k]! - anchor;
+    sum += distance;
+    squares += distance * distance;
+    tails[k] = sum;
+    squareTails[k] = squares;
+  }
+}
 
 // The least-squares line through a window is linear in its values: the mean plus the slope times a distance from the middle.
 
@@ -28,6 +122,26 @@ function lineAt(
  */
 export function linearRegression(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   return lineAt('linearRegression', values, period, (period - 1) / 2, out);
+}
+
+/**
+ * Slope of the least-squares line through the last `period` values, per candle. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 2
+ */
+export function linearRegressionSlope(
+  values: Float64Array,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('linearRegressionSlope', period, 2);
+  const result = outputColumn(values.length, out);
+  const weighted = 12 / (period * (period * period - 1));
+  linearWindow(values, period, result, {
+    weighted,
+    sum: (-weighted * (period + 1)) / 2,
+    anchor: 'subtracted',
+  });
+  return result;
 }
 
 /**
@@ -65,17 +179,6 @@ export function linearRegressionIntercept(
  */
 export function timeSeriesForecast(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   return lineAt('timeSeriesForecast', values, period, (period + 1) / 2, out);
-}
-
-/**
- * Population variance of the last `period` values. Exactly 0 for equal values. First value on row `period - 1`.
- * @throws RangeError for a period that is not an integer from 1
- */
-export function variance(values: Float64Array, period: number, out?: Float64Array): Float64Array {
-  checkPeriod('variance', period);
-  const result = standardDeviation(values, period, out);
-  for (let row = 0, { length } = result; row < length; row++) result[row] = result[row]! * result[row]!;
-  return result;
 }
 
 /**
