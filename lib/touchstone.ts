@@ -54,7 +54,7 @@ export class Touchstone {
 
 /** In a process of its own: a constructor cannot wait, and bundling loads each strategy in a sandbox. */
 function bundle(strategies: string, outdir: string): void {
-  const program = join(DIST, 'bin/bundle-strategies.js');
+  const program = join(DIST, 'bin/build/bundle-strategies.js');
   const { status, stderr, error } = spawnSync(process.execPath, [program, strategies, outdir], {
     encoding: 'utf8',
     stdio: ['ignore', 'inherit', 'pipe'],

@@ -107,7 +107,7 @@ it('stop ends a build in progress', async () => {
 
 it('build ends with the platform that started it', async () => {
   endless();
-  const code = `import { Dashboard } from './bin/dashboard.ts';
+  const code = `import { Dashboard } from './bin/build/dashboard.ts';
     await new Dashboard(${JSON.stringify({ root: fixture.root, cache: fixture.cache })}).open();`;
   const platform = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'inherit' });
   const pid = await buildProcess();
