@@ -212,7 +212,7 @@ function explain(status: number, text: string): Rejection {
   }
 }
 
-/** What to do about a symbol of the other trading mode: the message of the interface names the format of futures in both. */
+/** What to do about a symbol of the other trading mode: the message of VAL002 names the format of futures in both. */
 function symbolHint(value: unknown, expected: unknown): string {
   const symbol = String(value);
   if (expected === SYMBOLS.futures.format && SYMBOLS.spot.pattern.test(symbol)) {

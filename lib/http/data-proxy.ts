@@ -42,7 +42,7 @@ export class DataProxy extends Construct {
       ...(props.revision !== undefined && { revision: props.revision }),
       memorySize: 512,
       concurrency: config.proxyConcurrency,
-      // Fixed by the interface.
+      // Callers expect it (docs/calling-the-proxy.md).
       timeout: Duration.seconds(60),
       network: props.network,
     });

@@ -274,7 +274,7 @@ export interface StrategyDefinition<
     informative: InformativeColumns<C, T, I>,
     info: SeriesInfo,
   ): Signals;
-  /** Features of the ML engine: a value per candle, from rows up to its own. Default: see walk-forward/training-inputs.ts. */
+  /** Features of the ML engine: a value per candle, from rows up to its own. Default: see src/engine/ml/training-inputs.ts. */
   mlFeatures?(
     candles: Candles,
     columns: C,

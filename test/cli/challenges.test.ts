@@ -94,7 +94,7 @@ function drawdownOf(profits: readonly number[]): number {
   return drawdown;
 }
 
-/** Trades of vector T3 (reference 3.11): the challenger wins with 120 trades per variant. */
+/** Trades of vector T3 of test/engine/stats/welch.test.ts: the challenger wins with 120 trades per variant. */
 function winningTrades(): string {
   const variants = [
     { variant: 'champion', profits: generated(12345, 120, 0) },
@@ -123,7 +123,7 @@ describe('challenge commands', () => {
     expect((await challenge('log', MODEL, file)).out).toContain('0 new, 240 duplicates, 0 rejected');
 
     const { out } = await challenge('status', MODEL);
-    // T3: the difference is 0.78575, p 0.000705; by 3.5 with N* 480 the interval is 0.78575 ± 0.70586.
+    // T3: the difference is 0.78575, p 0.000705; the confidence sequence, tuned to 480, is 0.78575 ± 0.70586.
     expect(out).toContain(`${id} of ${MODEL}: version 2 against 1\nCompleted: the challenger has won.\n`);
     expect(out).toMatch(/Mean profit, % +│ +\+0\.41 │ +\+1\.19 │/);
     expect(out).toMatch(/Criteria at the end\n {2}✓ p-value +0\.0007 +below 0\.05/);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CodedError, ERRORS, type ErrorCode } from '#contract/values/errors.ts';
 
-/** Error codes of the interface by status. */
-const INTERFACE = {
+/** Error codes that clients rely on, by status: neither may change. */
+const STABLE = {
   400: ['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005', 'VAL006', 'DATA001', 'DATA002'],
   401: ['AUTH001', 'AUTH002', 'AUTH003'],
   403: ['AUTH004', 'AUTH005'],
@@ -16,11 +16,11 @@ const INTERFACE = {
 };
 
 describe('error catalogue', () => {
-  const codes = Object.entries(INTERFACE).flatMap(([status, list]) =>
+  const codes = Object.entries(STABLE).flatMap(([status, list]) =>
     list.map((code) => [code, Number(status)] as const),
   );
 
-  it('error catalogue contains the 28 codes of the interface and only HTTP, OPT, CHL, COL, HOOK and SIG in addition', () => {
+  it('error catalogue contains the 28 stable codes and only HTTP, OPT, CHL, COL, HOOK and SIG in addition', () => {
     expect(codes).toHaveLength(28);
     const own = Object.keys(ERRORS).filter((code) => !codes.some(([known]) => known === code));
     for (const code of own) expect(code).toMatch(/^(HTTP|OPT|CHL|COL|HOOK|SIG)\d{3}$/);

@@ -28,7 +28,7 @@ const TRADES = [
   trade('h', 128, { late: true }),
 ];
 
-// Reference 3.2: labels are shuffled within a stage, over trades that count.
+// The permutation test shuffles labels within a stage, over trades that count.
 it('stageProfits returns profits of valid closed trades by entry stage and variant', () => {
   expect(stageProfits(storedChallenge({ stages }), TRADES)).toEqual([
     { a: [1, 8, 16], b: [] },

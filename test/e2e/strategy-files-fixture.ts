@@ -15,7 +15,7 @@ export const weekOf = (strategy: string, params?: Record<string, unknown>) => ({
 export const namesOf = ({ items }: { items: { strategy: string }[] }) =>
   items.map(({ strategy }) => strategy);
 
-/** Platform with a folder of strategy files: `sound.ts` and these, present before its start. */
+/** Platform with a folder of strategy files: the sound one and these, present before its start. */
 export function strategyFilesFixture(files: Readonly<Record<string, string>> = {}) {
   const { folder, add, remove } = strategyFolder();
   const fixture = {

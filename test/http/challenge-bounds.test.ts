@@ -36,7 +36,7 @@ const open = (variant: string, count: number, more: object = {}) =>
   }));
 
 describe('canary advance', () => {
-  // Reference 4.4: 1 h or an eighth of the duration; 20 trades or a fifth of min_trades.
+  // docs/challenges.md#canary-stages: 1 h or an eighth of the duration; 20 trades or a fifth of min_trades.
   it.each([
     [168, 100, HOUR, 20],
     [4, 101, HOUR / 2, 21],
@@ -59,7 +59,7 @@ describe('canary advance', () => {
     },
   );
 
-  // Reference 3.11, T5: no automatic action.
+  // docs/challenges.md#promotion: no automatic action.
   it('advance and rollback wait while trade profits have zero variance', async () => {
     for (const [challenger, varied] of [
       [1.5, { status: 'active', canary_stage: 'stage_2' }],
@@ -91,7 +91,7 @@ describe('hold reasons', () => {
     expect(await tick()).toEqual([]);
   });
 
-  // Reference 3.8: two of two at 5 % have an exact p of 0.0025 and a chi-square of 38; three of three 0.000125.
+  // Two of two at 5 % have an exact p of 0.0025 and a chi-square of 38; three of three 0.000125.
   it('sample ratio mismatch uses the exact p-value for few assignments', async () => {
     for (const [assigned, p] of [
       [2, 0.05 ** 2],

@@ -14,7 +14,7 @@ type Variant = 'champion' | 'challenger';
 /** A challenge whose trades of one key are one cluster. */
 const clustered = (body: object = {}) => started({ analysis_unit: 'assignment_key', ...body });
 
-/** Keys that fall to a variant at 50 % (reference 4.3). */
+/** Keys that fall to a variant at 50 %, by the digest of the challenge and the key. */
 function keysOf(id: string, variant: Variant, count: number): string[] {
   const keys: string[] = [];
   for (let n = 0; keys.length < count; n++) {
@@ -44,14 +44,13 @@ async function logAll(id: string, trades: readonly object[]) {
   }
 }
 
-/** Standard error of a confidence interval at a number of trades (reference 3.5; N* is 400 at 100 trades). */
+/** Standard error of a confidence interval at a number of trades, by the formula of src/engine/stats/always-valid.ts; it is tuned to 400. */
 function errorBehind([low, high]: [number, number], effectiveSize: number): number {
   const bits = -2 * Math.log(0.05);
   const x = (effectiveSize * (bits + Math.log(1 + bits))) / 400;
   return (high - low) / 2 / Math.sqrt(((1 + x) / x) * 2 * Math.log(Math.sqrt(1 + x) / 0.05));
 }
 
-// Reference 3.11, T14.
 it('trades of one key are one cluster, also when opened first without the key (T14)', async () => {
   const id = await clustered();
   const trades = [...keyed(id, 'champion', T14.champion), ...keyed(id, 'challenger', T14.challenger)];

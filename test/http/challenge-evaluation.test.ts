@@ -7,7 +7,7 @@ import { binomialTest, chiSquareTail, tTail } from '../support/reference-tails.t
 
 useOneChallengeFixture();
 
-// Reference 3.11: checks the model that the tests below compare the service with.
+// Checks the model that the tests below compare the service with, by the vectors of test/engine/stats/welch.test.ts.
 describe('reference model', () => {
   const of = (champion: number[], challenger: number[]) => compare([{ trades: { champion, challenger } }]);
 

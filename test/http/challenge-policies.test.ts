@@ -23,7 +23,7 @@ async function actionsOf(fixture: ChallengeFixture, id: string) {
   return body.items.map(({ action, actor, reason }: any) => [action, actor, reason]);
 }
 
-// Reference 4.4 and 4.5, 3.
+// docs/challenges.md#approvals.
 describe('approval stage', () => {
   /** Challenge in stage_1 with dwell and trades complete: the next stage is due. */
   async function due(approval_stages: readonly string[]): Promise<readonly [ChallengeFixture, string]> {
@@ -101,7 +101,7 @@ describe('approval stage', () => {
   });
 });
 
-// Reference 4.4: the registry's promote in the transaction of the verdict.
+// docs/challenges.md#promotion: the registry's promote in the transaction of the verdict.
 describe('automatic promotion', () => {
   const auto = { enable_canary: false, auto_promote: true };
   const production = async (fixture: ChallengeFixture) =>
@@ -336,7 +336,7 @@ describe('automatic promotion', () => {
   });
 });
 
-// Reference 4.3: exits use the version that opened the position, also after a rollback.
+// docs/challenges.md#routing: exits use the version that opened the position, also after a rollback.
 describe('open positions after a challenge', () => {
   /** Challenge with one key assigned to each variant. */
   async function entered(body: object) {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-// Reference 3.12, 3.9, 4.4: above 10 %, more than 20 points, over the limit. Sums of decimals differ in the last digit.
+// docs/challenges.md#verdict-rules: above 10 %, more than 20 points, over the limit. Sums of decimals differ in the last digit.
 it('verdict fails a metric that equals its threshold', async () => {
   const fixture = await challengeFixture(engine);
   const begin = async (body: object = {}) =>
@@ -51,7 +51,7 @@ it('verdict fails a metric that equals its threshold', async () => {
   expect(criteria.at(-1)).toMatchObject({ name: 'open_trade_gap', value: 20, passed: true });
 });
 
-// Reference 3.11, T5: a verdict without automatic promotion. 4.4: a held challenge waits for a user.
+// docs/challenges.md#promotion: a verdict without automatic promotion; a held challenge waits for a user.
 it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, string | null]>([
   ['by trades that do not vary', async () => undefined, 'zero variance'],
   ['during a manual hold', (fixture, id) => fixture.post(id, 'hold'), 'held when it won: manual'],

@@ -9,8 +9,8 @@ import { challengeFixtures, totals } from './challenge-trades-fixture.ts';
 const scene = challengeFixtures();
 const { started } = scene;
 
-// Reference 4.3.
-it('assignments match the reference and stay fixed while the traffic share grows', async () => {
+// First four bytes of what `printf ch-demo:order-1 | sha256sum` prints, by 2^32.
+it('assignments follow the digest of the key and stay fixed while the traffic share grows', async () => {
   const fixture = await challengeFixture(scene.engine);
   const at = new Date(fixture.clock.now()).toISOString();
   const ends_at = new Date(fixture.clock.now() + 100 * HOUR).toISOString();

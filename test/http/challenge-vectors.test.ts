@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-// Reference 3.11, T7.
+// Vector T7 of test/engine/stats/welch.test.ts.
 it('p-value is 1 with a single trade of a variant; the mean without trades is 0', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
@@ -24,7 +24,7 @@ it('p-value is 1 with a single trade of a variant; the mean without trades is 0'
   expect(await fixture.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0.5, challenger_mean: 2 });
 });
 
-// Reference 3.11, T8.
+// Vector T8 of test/engine/stats/welch.test.ts.
 it("comparison is stratified by canary stage when the pooled means reverse (Simpson's paradox)", async () => {
   const fixture = await challengeFixture(engine);
   await storeChallenge(
@@ -48,7 +48,7 @@ it("comparison is stratified by canary stage when the pooled means reverse (Simp
   expect([found.champion_trades, found.challenger_trades]).toEqual([660, 100]);
 });
 
-// Reference 3.9: variants are equal in each stage, and the market improves while the challenger's share grows.
+// Variants are equal in each stage, and the market improves while the challenger's share grows.
 it('traffic ramp in a changing market does not promote', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create()).body.challenge_id;
@@ -67,7 +67,7 @@ it('traffic ramp in a changing market does not promote', async () => {
   expect(raw.challenger_mean - raw.champion_mean).toBeCloseTo(1.4, 9);
 });
 
-// Reference 3.11, T12.
+// Values of SciPy, as in test/engine/stats/sample-ratio.test.ts.
 it.each([
   [[[1, 930, 70]], 0.003709009991, 'healthy'],
   [[[3, 260, 140]], 3.8596e-6, 'mismatch'],
@@ -82,7 +82,7 @@ it.each([
     0.333865664953,
     'healthy',
   ],
-] as const)('sample ratio test matches the reference (T12): %j', async (assigned, p, status) => {
+] as const)('sample ratio test matches SciPy: %j', async (assigned, p, status) => {
   const fixture = await challengeFixture(engine);
   const stages = assigned.map(
     ([stage, a, b]) => [stage, closedTotals(0, 0, 0, a), closedTotals(0, 0, 0, b)] as const,
@@ -130,7 +130,7 @@ function permuted(champion: readonly number[], challenger: readonly number[], sh
   return Math.min(1, (2 * Math.min(up, low)) / (shuffles + 1));
 }
 
-// Reference 3.2: 220 against 100 trades are unbalanced.
+// docs/challenges.md#verdict-rules: 220 against 100 trades are unbalanced.
 it.each([
   ['promotes where the permutation test is significant too', 11, 'challenger_wins'],
   ['does not promote where only the Welch test is significant', 96, null],

@@ -196,7 +196,7 @@ it('unknown challenge returns CHL001; malformed challenge ID returns VAL005', as
   expect((await fixture.read('x')).body.detail.code).toBe('VAL005');
 });
 
-// Reference 3.11, T3.
+// Vector T3 of test/engine/stats/welch.test.ts.
 it('better challenger wins at the planned look, and its metrics stay fixed', async () => {
   const fixture = await challengeFixture(engine);
   const { body } = await fixture.create(open);
@@ -227,7 +227,7 @@ it('better challenger wins at the planned look, and its metrics stay fixed', asy
   );
 });
 
-// Reference 3.11, T3b.
+// Vector T3b of test/engine/stats/welch.test.ts.
 it('challenger without a significant difference continues with always-valid p-values', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create(open)).body.challenge_id;
@@ -246,7 +246,7 @@ it('challenger without a significant difference continues with always-valid p-va
   expect(after.planned_look.p_value).toBe(look.p_value);
 });
 
-// Reference 3.11, T5 and T6.
+// Vectors T5 and T6 of test/engine/stats/welch.test.ts.
 it('zero variance gives a verdict with a warning, or none for equal means', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
@@ -262,7 +262,7 @@ it('zero variance gives a verdict with a warning, or none for equal means', asyn
   expect(await fixture.evaluate(same)).toMatchObject({ status: 'active', p_value: 1, improvement_pct: 0 });
 });
 
-// Reference 3.12: above 10 %. 3.9: no promotion above an open trade imbalance of 20 points.
+// docs/challenges.md#verdict-rules: above 10 %; no promotion above an open trade imbalance of 20 points.
 it('improvement of exactly 10 % or a lead with too many open trades continues', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;

@@ -72,7 +72,7 @@ export async function challengeFixture(
   };
 }
 
-/** Generator G of the reference (3.11): a linear congruential sequence, two decimals, shifted. */
+/** Reproducible profits, percent: a linear congruential sequence, two decimals, shifted. */
 export function generated(seed: number, n: number, shift: number): number[] {
   let x = seed;
   return Array.from({ length: n }, () => {

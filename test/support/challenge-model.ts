@@ -22,7 +22,7 @@ const variance = (values: readonly number[]) => {
   return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1);
 };
 
-/** Section 3.1: stratified comparison of the variants by stage. */
+/** Stratified comparison of the variants by stage. */
 export function compare(stages: readonly Pick<Stage, 'trades'>[]) {
   const used = stages
     .map(({ trades: { champion: a, challenger: b } }) => ({
@@ -77,7 +77,7 @@ export function compare(stages: readonly Pick<Stage, 'trades'>[]) {
 }
 type Comparison = ReturnType<typeof compare>;
 
-/** Section 3.5: confidence sequence, valid after every trade; `alpha` is 0.05. */
+/** Confidence sequence, valid after every trade; `alpha` is 0.05. */
 export function always(
   { d, error, effective }: Pick<Comparison, 'd' | 'error' | 'effective'>,
   tuning: number,
@@ -90,12 +90,12 @@ export function always(
   return {
     p: Math.min(1, Math.sqrt(1 + x) * Math.exp((-(z * z) / 2) * (x / (1 + x)))),
     half: error * Math.sqrt(((1 + x) / x) * 2 * Math.log(Math.sqrt(1 + x) / 0.05)),
-    // Section 3.7: one-sided.
+    // One-sided.
     harm: error * Math.sqrt(((2 * (1 + y)) / y) * Math.log(1 + Math.sqrt(1 + y) / (2 * 0.05))),
   };
 }
 
-/** Challenge in memory by sections 3.4 to 3.8, 3.12 and 4.4, for the analysis unit trade. */
+/** Challenge in memory by docs/challenges.md#verdict-rules and docs/challenges.md#canary-stages, for the analysis unit trade. */
 export class ChallengeModel {
   readonly stages: Stage[];
   readonly #request: { min_trades: number; max_duration_hours: number; max_drawdown_pct: number };
@@ -207,7 +207,7 @@ export class ChallengeModel {
     if (this.status === 'active' && stage < 3 && isDue && this.sampleRatio() >= 0.001) this.advance();
   }
 
-  /** Section 3.8: p-value of the sample ratio test. */
+  /** p-value of the sample ratio test. */
   sampleRatio(): number {
     const used = this.stages.filter(({ assigned: { champion, challenger } }) => champion + challenger > 0);
     if (used.length === 0) return 1;

@@ -1,5 +1,6 @@
 /**
- * Screenshots of every page of a seeded platform in docs/dashboard, at three widths, dark and light: `npm run screenshots`.
+ * Screenshots of every page of a seeded platform, in the folder `dashboard` of the docs, at three widths, dark and light:
+ * `npm run screenshots`.
  * `--only <name>` makes those whose name starts so; `--url <address> --path <path>` those of a page of a running platform.
  */
 import { mkdirSync } from 'node:fs';

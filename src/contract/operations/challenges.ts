@@ -32,7 +32,7 @@ const changesModel = { resource: { kind: 'model', id: 'model_name', level: 'writ
 const readsChallenge = { resource: { kind: 'challenge', id: 'challenge_id', level: 'read' } } as const;
 const changesChallenge = { resource: { kind: 'challenge', id: 'challenge_id', level: 'write' } } as const;
 
-/** A challenge's paths: with the prefix of everything, and bare as the interface lists them. */
+/** A challenge's paths: with the prefix of everything, and bare (docs/challenges.md#api). */
 function paths<P extends string>(path: P) {
   return {
     path: `/api/v1/challenges/{challenge_id}${path}`,

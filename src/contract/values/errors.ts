@@ -1,6 +1,6 @@
 /**
  * The error catalogue: every code a client can meet, with its HTTP status and default message.
- * Codes outside the interface's families (HTTP*, OPT*, CHL*, COL*, HOOK*, SIG*) are Touchstone's own.
+ * A code and its status never change: clients decide by them.
  */
 export const ERRORS = {
   VAL001: { status: 400, message: 'Invalid date range: start must be before end, ISO 8601' },
@@ -60,7 +60,7 @@ export interface CodedErrorOptions {
   readonly field?: string;
   /** Values that explain the error. Never secrets, stacks or internals. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Only where the interface fixes another status than the catalogue's (cancel of a terminal job: 400). */
+  /** Only where the row of the operation has another status than the catalogue (cancel of a terminal job: 400). */
   readonly status?: number;
   /** Pause after which the request may be repeated, s. Default for 429 and 503: 1. */
   readonly retryAfterSeconds?: number;

@@ -72,7 +72,7 @@ export const CURVE_LIMITS = { min: 10, max: 20_000, default: 5_000 } as const;
 export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
 export const PRECISIONS = ['exchange', 'none'] as const;
 export type Precision = (typeof PRECISIONS)[number];
-/** Assumptions about fills inside a candle. See freqtrade rules 1.7 to 1.9. */
+/** Assumptions about fills inside a candle: docs/simulation.md#fill-models. */
 export const FILL_MODELS = ['freqtrade', 'conservative'] as const;
 export type FillModel = (typeof FILL_MODELS)[number];
 

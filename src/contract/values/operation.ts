@@ -31,7 +31,7 @@ export interface OperationResponse {
 /** Statuses without a body. */
 export const WITHOUT_BODY: readonly number[] = [204, 302, 304];
 
-/** Error code of an operation; with a status where the interface specifies another than the catalogue. */
+/** Error code of an operation; with a status where that is not the catalogue's. */
 type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
 /**

@@ -19,7 +19,7 @@ export interface CancelBacktestDeps {
 /**
  * Cancels a pending or running job. The conditional write comes first, so that the caller gets the true state even when
  * stopping fails. A task that still runs cannot overwrite a terminal state, and repair stops it later.
- * Throws RES001, or RES005 with status 400 (the interface fixes it) when the job is already terminal.
+ * Throws RES001, or RES005 with status 400, which clients expect, when the job is already terminal.
  */
 export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): Promise<StoredBacktestJob> {
   const { cancelled, job } = await deps.jobs.cancel(jobId, isoTime(deps.clock.now()));

@@ -56,7 +56,7 @@ async function readImageProgress(
   }
 }
 
-/** Status of RES005 for operations of the interface, which fixes it. */
+/** Status of RES005 in the rows of the report and of the equity, which clients expect. */
 const NOT_COMPLETED = 400;
 
 /**

@@ -14,7 +14,7 @@ type Asynchronous<T> = {
  * Stands for an object whose module is imported at the first call of a method. A new instance of a function then loads only what
  * its requests need. Importing all clients, stores and schemas takes four times as long as DynamoDB's client.
  *
- * `lazy(async () => new (await import('./dynamo-job-store.ts')).DynamoJobStore(client, table))`
+ * `lazy(async () => new (await import('./job-store.ts')).DynamoJobStore(client, table))`
  */
 export function lazy<T extends object>(load: () => Promise<T>): Asynchronous<T> {
   let loaded: Promise<T> | undefined;

@@ -35,7 +35,7 @@ export interface ResolvedSettings {
   readonly trailingPositive: number;
   readonly trailingOffset: number;
   readonly trailingOnlyOffset: boolean;
-  /** True when a trailing stop hit in the entry candle is priced from the offset (1.8). */
+  /** True when a trailing stop hit in the entry candle is priced from the offset (docs/simulation.md#stops-in-the-entry-candle). */
   readonly entryCandleByOffset: boolean;
   readonly roi: RoiSteps;
   readonly useExitSignal: boolean;

@@ -8,7 +8,7 @@ import { Run } from './state/run.ts';
 import type { PairFills, PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**
- * Simulates all pairs on one clock with one wallet by the rules of freqtrade 2026.9. Candles without a possible event are
+ * Simulates all pairs on one clock with one wallet, by the rules of docs/simulation.md. Candles without a possible event are
  * skipped.
  *
  * @param pairs in whitelist order: where slots or money are scarce, earlier pairs win.

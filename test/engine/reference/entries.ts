@@ -73,7 +73,7 @@ export function tryEntry(position: Position, { bar }: Moment, rules: Rules): voi
   if (position.entry >= bar.low && position.entry <= bar.high) fillEntry(position, bar, rules);
 }
 
-/** Cancels, keeps or replaces the entry that waits since an earlier candle (freqtrade-2026.md 1.5); false if it is gone. */
+/** Cancels, keeps or replaces the entry that waits since an earlier candle (docs/simulation.md#waiting-orders); false if it is gone. */
 export function manageEntry(
   position: Position,
   { bar, answers, signals }: Moment,

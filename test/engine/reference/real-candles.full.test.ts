@@ -45,7 +45,7 @@ function readCandles(file: string): { bars: Bar[]; candles: Candles } {
   return { bars, candles };
 }
 
-/** Funding events with the open of the mark candle of the same time (1.15). */
+/** Funding events with the open of the mark candle of the same time. */
 function readFunding(base: string): FundingEvent[] {
   const marks = new Map(
     rowsOf(`futures-funding/${base}_USDT_USDT-8h-mark`).map(([time, mark]) => [time, mark]),

@@ -1,6 +1,6 @@
 import type { Bar, Market, Rules, Signals } from './types.ts';
 
-/** The worked scenarios of reference/freqtrade.md 1.25, transcribed row by row, with the ROI price of freqtrade-2026.md 1.3. */
+/** The scenarios of test/engine/simulator/worked-scenarios.ts for the reference implementation, row by row. */
 export interface Golden {
   name: string;
   market: Market;

@@ -22,7 +22,7 @@ interface Book {
 
 const MINUTE = 60_000;
 
-/** Every candle time of the run: from the earliest first candle + 1 to the latest last one (1.14). */
+/** Every candle time of the run: from the earliest first candle + 1 to the latest last one (docs/simulation.md#candles-and-clock). */
 function clock(markets: readonly Market[], rules: Rules): number[] {
   const filled = markets.filter((market) => market.bars.length > 0);
   if (filled.length === 0) return [];
@@ -37,14 +37,14 @@ function clock(markets: readonly Market[], rules: Rules): number[] {
 const rowsByTime = (bars: readonly Bar[]): Map<number, number> =>
   new Map(bars.map((bar, row) => [bar.time, row]));
 
-/** Pairs with open trades in the order of their entries, then the others as listed (1.14). */
+/** Pairs with open trades in the order of their entries, then the others as listed (docs/simulation.md#order-of-events). */
 function turns(book: Book): Market[] {
   const busy = book.open.map(({ pair }) => pair);
   const first = busy.map((pair) => book.markets.find((market) => market.pair === pair) as Market);
   return [...first, ...book.markets.filter((market) => !busy.includes(market.pair))];
 }
 
-/** Requested direction. Colliding signals request none (1.3). Short signals are ignored without canShort. */
+/** Requested direction. Colliding signals request none (docs/simulation.md#signals). Short signals are ignored without canShort. */
 function direction(signals: Signals, rules: Rules): Side | undefined {
   const { enterLong, exitLong, exitShort } = signals;
   const enterShort = signals.enterShort && rules.canShort;
@@ -128,7 +128,7 @@ function fillExit(book: Book, position: Position, market: Market, time: number):
   remove(book, position);
 }
 
-/** Waiting orders, new entry, adjustment, then exit, of one pair in one candle (freqtrade-2026.md 1.2). */
+/** Waiting orders, new entry, adjustment, then exit, of one pair in one candle (docs/simulation.md#one-pair-in-one-candle). */
 function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): void {
   const { rules, orders } = book;
   const { bar } = moment;
@@ -173,7 +173,7 @@ const remove = (book: Book, position: Position): void => {
 
 /**
  * One pair in one candle. A close against an opposite entry signal gives it a second turn. A pair that was visited with
- * a trade in this main candle and has none now stays out of the rest of it (freqtrade-2026.md 2.4).
+ * a trade in this main candle and has none now stays out of the rest of it (docs/simulation.md#detail-candles).
  */
 function visit(book: Book, market: Market, moment: Moment, last: boolean): void {
   const held = openOf(book, market.pair)?.side;
@@ -185,7 +185,7 @@ function visit(book: Book, market: Market, moment: Moment, last: boolean): void 
   if (flips && openOf(book, market.pair) === undefined) step(book, market, moment, !last);
 }
 
-/** Candles of a pair within one main candle: the candle itself or its detail candles (1.22). */
+/** Candles of a pair within one main candle: the candle itself or its detail candles. */
 function inside(market: Market, bar: Bar, rules: Rules): Bar[] {
   const end = bar.time + rules.timeframeMinutes * MINUTE;
   const detail = market.detail.filter(({ time }) => time >= bar.time && time < end);
@@ -197,7 +197,7 @@ function inside(market: Market, bar: Bar, rules: Rules): Bar[] {
   return complete || cutOff ? detail : [bar];
 }
 
-/** One main candle of all pairs; with detail candles all pairs advance together on them (1.14, 1.22). */
+/** One main candle of all pairs; with detail candles all pairs advance together on them (docs/simulation.md#detail-candles). */
 function walkCandle(book: Book, time: number, last: boolean): void {
   const { rules } = book;
   book.seen.clear();
@@ -218,8 +218,8 @@ function walkCandle(book: Book, time: number, last: boolean): void {
 }
 
 /**
- * Candle at whose open a position is closed by force: its pair's last one (1.21). A detail candle of it may have opened
- * the position later. The position cannot close before it opened.
+ * Candle at whose open a position is closed by force: its pair's last one (docs/simulation.md#end-of-the-data). A detail candle of it
+ * may have opened the position later. The position cannot close before it opened.
  */
 function lastBar(market: Market, position: Position): Bar {
   const last = market.bars.at(-1) as Bar;
@@ -231,7 +231,7 @@ function lastBar(market: Market, position: Position): Bar {
 const marketOf = (book: Book, { pair }: Position): Market =>
   book.markets.find((market) => market.pair === pair) as Market;
 
-/** Pairs in the order of their first candle, then as listed (freqtrade-2026.md 1.21). */
+/** Pairs in the order of their first candle, then as listed. */
 function closeTheRest(book: Book): void {
   const start = (market: Market): number => (market.bars[0] as Bar).time;
   const ranked = book.markets.filter(({ bars }) => bars.length > 0).sort((a, b) => start(a) - start(b));
@@ -268,7 +268,7 @@ function equityAt(book: Book, time: number): Outcome['equity'][number] {
   return { time, value, balance, openTrades: filled.length };
 }
 
-/** Runs the reference's rules (freqtrade fill model) one candle at a time. */
+/** Runs the rules of docs/simulation.md one candle at a time. */
 export function runReference(markets: readonly Market[], rules: Rules): Outcome {
   const book: Book = {
     rules,

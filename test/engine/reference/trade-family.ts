@@ -50,7 +50,7 @@ function profitByDay(trades: readonly ClosedTrade[]): Map<number, number> {
   return days;
 }
 
-/** The classic numbers from closed trades (2.1). `days` is D: whole days of the run, at least 1. */
+/** Metrics of closed trades, by the formulas of src/engine/metrics/catalogue.ts. `days` is D: whole days of the run, at least 1. */
 export function tradeFamily(trades: readonly ClosedTrade[], wallet: number, days: number) {
   const profits = trades.map(({ profit }) => profit);
   const returns = profits.map((profit) => profit / wallet);

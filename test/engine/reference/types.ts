@@ -87,7 +87,7 @@ export interface Rules {
   exitTimeout?: number;
   /** Maximum number of additions to a position. */
   maxAdjustments?: number;
-  /** The fill model of design section 6 that assumes no favorable order of ticks within a candle. */
+  /** The fill model that assumes no favorable order of prices within a candle (docs/simulation.md#fill-models). */
   conservative: boolean;
 }
 

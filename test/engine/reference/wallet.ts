@@ -1,14 +1,14 @@
 import { round8 } from './arithmetic.ts';
 import type { Position, Rules } from './types.ts';
 
-/** What may be staked now (freqtrade-2026.md 6.1). */
+/** What may be staked now (docs/simulation.md#slots-and-stakes). */
 export function availableStake(closedProfit: number, open: readonly Position[], rules: Rules): number {
   const tied = open.reduce((sum, position) => sum + position.stake, 0);
   const free = rules.wallet + closedProfit - tied;
   return Math.min((free + tied) * rules.tradableBalanceRatio - tied, free);
 }
 
-/** Stake of a new trade, undefined if no trade is possible (freqtrade-2026.md 6.2). */
+/** Stake of a new trade, undefined if no trade is possible. */
 export function proposeStake(
   closedProfit: number,
   open: readonly Position[],

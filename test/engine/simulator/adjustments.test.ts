@@ -6,8 +6,8 @@ import type { SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks, TaggedStake, TradeView } from '#engine/strategy.ts';
 import { candlesOf, flat, fundingOf, hourOf, pairOf, type Row, settingsOf, summary } from './market.ts';
 
-// The rules of reference 4 are held by the vectors of freqtrade 2026.9 (vectors.test.ts). These are the settings that freqtrade
-// does not have, and worked examples of the sums.
+// The rules of docs/simulation.md#adjustments are held by the vectors of freqtrade 2026.9 (vectors.test.ts). These are the settings that
+// freqtrade does not have, and worked examples of the sums.
 
 const ROWS: readonly Row[] = [100, 100, 100, 80, 120, 90, 90].map(flat);
 

@@ -3,7 +3,7 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, hourOf, pairOf, type Row, settingsOf, summary } from './market.ts';
 
-// The rules of reference 5 are held by the vectors of freqtrade 2026.9 (vectors.test.ts).
+// The rules of docs/simulation.md#protections are held by the vectors of freqtrade 2026.9 (vectors.test.ts).
 
 const falling: Row[] = [100, 100, 80, 80, 80, 60, 60, 60].map(flat);
 const every = falling.map((_, row) => row);

@@ -4,7 +4,7 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import { comparedCalls, type ListedCall, listingCalls } from './vector-calls.ts';
 import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
 
-/** Scenarios of the reference that use features the engine does not have, by feature. */
+/** Scenarios of freqtrade that are not repeated, by reason. */
 const OUT_OF_SCOPE = {
   'a defect that is not copied': [
     'quirk-detail-last-candle',
@@ -26,7 +26,7 @@ const OWN_TIERS: Readonly<Record<string, readonly string[]>> = {
 
 const LEFT_OUT: readonly string[] = Object.values(OUT_OF_SCOPE).flat();
 
-/** The complete reference file, which is not part of the repository. */
+/** All scenarios that were recorded, which are not part of the repository: the test is skipped without them. */
 const WHOLE = new URL('../../../../shared/reference/freqtrade-2026-vectors.json', import.meta.url);
 
 /** Calls as texts, without the last digits, which depend on the order of operations. */

@@ -1,7 +1,7 @@
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import { HOUR, type PairScript, pairOf, type Row, START, settingsOf } from './market.ts';
 
-/** Expected fields of one trade; prices and ratios are given to the last digit of the reference. */
+/** Expected fields of one trade, to the last digit of the calculation by hand. */
 export interface ExpectedTrade {
   readonly reason: string;
   /** Candle of the entry; its open is the entry price. Default 1. */
@@ -52,8 +52,8 @@ const SHORT = { enterLong: [], enterShort: [0] };
 const OFFSET_TRAILING = { trailing: { positive: 0.01, offset: 0.03, only_offset_is_reached: true } };
 
 /**
- * The 24 worked scenarios of reference/freqtrade.md 1.25, by the rules of freqtrade 2026.9 (freqtrade-2026.md 1.3). Only
- * the price of G6 differs: 100.1 * 1.03 / 0.999.
+ * Scenarios worked out by hand from the rules of docs/simulation.md. The fee is 0 unless a scenario has one: the target of G6 is
+ * 100.1 * 1.03 / 0.999.
  */
 export const GOLDEN: readonly GoldenScenario[] = [
   usual(

@@ -54,7 +54,7 @@ function sumsOf(from: number, to: number): EdgeSums {
 }
 
 describe('EDGE', () => {
-  // The first value is published in python/tests/test_edge.py of bidask; the others are those of bidask 2.1.0 for these rows.
+  // The first value is published in the tests of the package bidask; the others are those of bidask 2.1.0 for these rows.
   it.each([
     [0, 10, -0.016889917516422],
     [0, 30, -0.009014849165536557],

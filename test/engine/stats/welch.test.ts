@@ -89,7 +89,8 @@ const RAMP = [
   b: { n: nB!, mean: meanB!, variance: sdB! ** 2 },
 }));
 
-// Vectors of champion/challenger tests from SciPy and an independent implementation, which agree to about 12 digits.
+// Vectors T1 to T8 of champion/challenger tests, from SciPy and an independent implementation, which agree to about 12 digits. The
+// files next to this one have T9 to T14.
 describe('stratified Welch', () => {
   it('stratified Welch matches T1: two short lists', () => {
     const test = stratifiedWelch([stageOf([0.5, -1, 2, 0.3, -0.4, 1.1], [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3])]);

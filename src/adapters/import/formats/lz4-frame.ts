@@ -13,7 +13,7 @@ const LONG = 32;
 /**
  * Decompresses an LZ4 frame of known length. A frame that ends early, refers to bytes outside itself or has another length is
  * an error. Checksums are skipped: Arrow's writers omit them.
- * Format: github.com/lz4/lz4, doc/lz4_Frame_format.md and lz4_Block_format.md.
+ * Format: https://github.com/lz4/lz4/tree/dev/doc, lz4_Frame_format and lz4_Block_format.
  * @param length decompressed length, bytes
  * @throws BadFileError
  */

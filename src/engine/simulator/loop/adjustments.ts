@@ -9,8 +9,8 @@ import { acceptedPart, fillAddition, limitOfEntry, orderedAmount, orderPrice } f
 import { fillExit } from './exits.ts';
 
 /**
- * Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows (4.1).
- * Throws for a trade with too many orders.
+ * Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows
+ * (docs/simulation.md#adjustments). Throws for a trade with too many orders.
  */
 export function adjust(run: Run, position: Position): void {
   if (position.order.isRest) return;
@@ -26,7 +26,7 @@ export function adjust(run: Run, position: Position): void {
   else takeFrom(run, position, -stake, tag ?? 'partial_exit');
 }
 
-/** Orders an addition (4.3). An equal one that waits is kept; another order that waits is cancelled. */
+/** Orders an addition. An equal one that waits is kept; another order that waits is cancelled. */
 function addTo(run: Run, position: Position, wanted: number, tag: string | null): void {
   const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
@@ -55,7 +55,7 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   else position.placeAddition(candle.time, settings);
 }
 
-/** Orders a partial exit (4.3), or the exit of the whole position if `taken` is at least its stake. */
+/** Orders a partial exit, or the exit of the whole position if `taken` is at least its stake. */
 function takeFrom(run: Run, position: Position, taken: number, reason: string): void {
   const { candle, settings } = run;
   const { market, direction, order } = position;

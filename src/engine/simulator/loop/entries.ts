@@ -17,7 +17,7 @@ import {
 } from './callbacks.ts';
 import { adjustStopAfterFill } from './exits.ts';
 
-/** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
+/** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of docs/simulation.md#entries. */
 export function enter(run: Run, market: Market, direction: Direction): void {
   const { settings, candle, wallet } = run;
   const { callbacks } = settings;
@@ -110,7 +110,7 @@ function fillSlipped(run: Run, position: Position, unslipped: number): void {
   fillEntryAt(run, position, price);
 }
 
-/** Fills the ordered entry or addition in the present candle, and calls `orderFilled` and `afterFill` (reference 3.3). */
+/** Fills the ordered entry or addition in the present candle, and calls `orderFilled` and `afterFill` (docs/simulation.md#fills). */
 function fillEntryAt(run: Run, position: Position, price: number): void {
   const { candle, settings } = run;
   const { order, market } = position;
@@ -119,7 +119,7 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   if (order.kind === 'addition') position.add(price, candle, settings);
   else {
     position.fill(price, candle, settings);
-    // Its callbacks see the funding at the time of the fill (reference 3.3).
+    // Its callbacks see the funding at the time of the fill.
     if (candle.time >= position.nextFundingTime) position.bookFunding(candle.time, settings);
   }
   if (filled !== null) callOrderFilled(run, position, filled);
@@ -135,7 +135,7 @@ export function limitOfEntry(run: Run, market: Market, direction: Direction): nu
   return run.settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : run.candle.open;
 }
 
-/** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (reference 3.1). */
+/** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (docs/simulation.md#rounding). */
 function customEntryPrice(run: Run, market: Market, direction: Direction): number {
   const { candle } = run;
   const custom = callCustomEntryPrice(run, market, direction);
@@ -145,7 +145,7 @@ function customEntryPrice(run: Run, market: Market, direction: Direction): numbe
   return direction === LONG ? Math.min(price, candle.high) : Math.max(price, candle.low);
 }
 
-/** Cancels, replaces or keeps an order that has waited since an earlier candle (reference 1.5). */
+/** Cancels, replaces or keeps an order that has waited since an earlier candle (docs/simulation.md#waiting-orders). */
 export function manageOrder(run: Run, position: Position): void {
   const { candle, settings, counters } = run;
   const { callbacks } = settings;

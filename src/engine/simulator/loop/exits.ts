@@ -18,9 +18,9 @@ import {
 } from './callbacks.ts';
 
 /**
- * Orders the exit of an open position in the present candle for the first reason that applies (reference 1.6). Fills the waiting
- * order if the candle touches its price. The conservative model tries a trailing stop before the ROI, and moves stops only
- * after the candle.
+ * Orders the exit of an open position in the present candle for the first reason that applies (docs/simulation.md#exits). Fills
+ * the waiting order if the candle touches its price. The conservative model tries a trailing stop before the ROI, and moves stops
+ * only after the candle (docs/simulation.md#fill-models).
  */
 export function checkExits(run: Run, position: Position): void {
   const { candle, settings } = run;
@@ -119,7 +119,7 @@ function waitWithRest({ candle, settings }: Run, position: Position): void {
 
 /**
  * Calls `afterFill`, which the strategy has, for an order filled at `price`, which may widen the stop, then trails at that price
- * (reference 3.3). The profit includes the funding at the time of the fill; after a partial exit it is that of the amount before.
+ * (docs/simulation.md#fills). The profit includes the funding at the time of the fill; after a partial exit it is that of the amount before.
  *
  * @param left ratio of the present amount to the one before a partial exit
  */
@@ -179,7 +179,7 @@ export function orderExit(
   return true;
 }
 
-/** Moves the stop by the candle's best price, unless its worst price has reached the present stop (1.8). */
+/** Moves the stop by the candle's best price, unless its worst price has reached the present stop (docs/simulation.md#trailing-stops). */
 function raiseStop(run: Run, position: Position): void {
   const { candle } = run;
   const { direction, leverage } = position;
@@ -246,7 +246,7 @@ function levelFill(run: Run, { direction }: Position, level: number): number {
   return price;
 }
 
-/** Exit signal or custom exit (1.10). */
+/** Exit signal or custom exit (docs/simulation.md#exit-signals). */
 function trySignalExit(run: Run, position: Position): boolean {
   const reason = signalReason(run, position);
   return reason !== null && orderSignalExit(run, position, reason);

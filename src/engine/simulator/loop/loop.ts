@@ -102,7 +102,10 @@ function simulateStep(run: Run): void {
   }
 }
 
-/** Simulates a main candle as detail candles, all pairs concurrently (1.22). Pairs without them take the main candle, first. */
+/**
+ * Simulates a main candle as detail candles, all pairs concurrently (docs/simulation.md#detail-candles). Pairs without them take
+ * the main candle, first.
+ */
 function simulateDetailedStep(run: Run): void {
   for (let detail = 0; detail < run.settings.detailPerCandle; detail++) {
     run.detail = detail;
@@ -133,7 +136,10 @@ export function loadDetail({ step, candle }: Run, slot: Slot, detail: number): b
   return detail === 0;
 }
 
-/** A position that survives the last candle of its pair is closed at its open (1.21), before the funding of later detail candles. */
+/**
+ * A position that survives the last candle of its pair is closed at its open (docs/simulation.md#end-of-the-data), before the
+ * funding of later detail candles.
+ */
 export function limitFunding({ step, settings }: Run, position: Position): void {
   const { market, lastFilledAt } = position;
   const last = market.candles.timestamp[step - market.offset]!;
@@ -158,11 +164,11 @@ function planFrom(run: Run, position: Position, step: number): void {
 }
 
 /**
- * Lists in `run.active` the slots to simulate now (1.14), and returns their number. Slots with positions come first, in the order
- * of opening, then slots with an entry signal, in whitelist order.
+ * Lists in `run.active` the slots to simulate now (docs/simulation.md#order-of-events), and returns their number. Slots with
+ * positions come first, in the order of opening, then slots with an entry signal, in whitelist order.
  *
  * A pair that was visited with a position in this main candle and has none now stays out of the rest of it. A position opened
- * and closed within a detail candle was not visited (2.4).
+ * and closed within a detail candle was not visited (docs/simulation.md#detail-candles).
  */
 function gather({ wallet: { positions }, slots, step, active }: Run): number {
   let count = 0;
@@ -180,7 +186,7 @@ function gather({ wallet: { positions }, slots, step, active }: Run): number {
 
 /**
  * Simulates one pair in the present candle. Simulates it again if its position was closed and the candle's signal is for the
- * other side (reference 1.2).
+ * other side (docs/simulation.md#one-pair-in-one-candle).
  */
 function simulateCandle(run: Run, slot: Slot): void {
   const held = slot.position === null ? 0 : slot.position.direction;
@@ -202,7 +208,7 @@ function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
   if (position.nextStep === run.step) hold(run, position);
 }
 
-/** The steps of reference 1.2 from the fill of an entry on. */
+/** The steps of docs/simulation.md#one-pair-in-one-candle from the fill of an entry on. */
 export function hold(run: Run, position: Position): void {
   const { candle, settings } = run;
   const { order } = position;
@@ -234,7 +240,7 @@ export function closeDelisted(run: Run): boolean {
   return true;
 }
 
-/** Closes positions left open at the end of the run, in the order in which their pairs joined the clock (1.21). */
+/** Closes positions left open, in the order in which their pairs joined the clock (docs/simulation.md#end-of-the-data). */
 export function closeLeftOpen(run: Run): void {
   run.step = run.clock.steps;
   const joined = run.wallet.positions.toSorted(

@@ -8,8 +8,8 @@ import { enter, manageOrder } from './entries.ts';
 import { closeDelisted, closeLeftOpen, hold, limitFunding, loadDetail, planNextStep } from './loop.ts';
 
 /**
- * Simulates all steps of the clock of a run in which a pair may have several trades. Each is simulated on its own, in the order of
- * opening; a closed one is not followed by one of the other side in the same candle (reference 6.3).
+ * Simulates all steps of the clock of a run in which a pair may have several trades (docs/simulation.md#several-trades-of-a-pair).
+ * Each is simulated on its own, in the order of opening; a closed one is not followed by one of the other side in the same candle.
  */
 export function runStackedLoop(run: Run, onStep: (step: number) => void): void {
   const { clock, settings } = run;
@@ -61,12 +61,12 @@ function visited({ wallet, slots, step }: Run): Set<Slot> {
   const due = new Set<Slot>();
   for (const { market, nextStep: own } of wallet.positions) if (own <= step) due.add(slots[market.index]!);
   const active = new Set<Slot>();
-  // The place of a pair is that of its first trade, also when only a later one is due: slots and money depend on the order (1.14).
+  // The place of a pair is that of its first trade, also when only a later one is due: slots and money depend on the order.
   for (const { market } of wallet.positions) {
     const slot = slots[market.index]!;
     if (due.has(slot) || slot.nextEntryStep === step) active.add(slot);
   }
-  // A pair that was seen with a trade and has none now stays out of the rest of the candle (2.4).
+  // A pair that was seen with a trade and has none now stays out of the rest of the candle (docs/simulation.md#detail-candles).
   for (const slot of slots) if (slot.nextEntryStep === step && slot.heldStep !== step) active.add(slot);
   return active;
 }
@@ -77,7 +77,7 @@ function simulateDetail(run: Run, slot: Slot, detail: number): void {
   if (loadDetail(run, slot, detail)) simulateCandle(run, slot.market);
 }
 
-/** The steps of reference 1.2 in their order: manage the waiting orders, enter, then each trade on its own. */
+/** The steps of docs/simulation.md#one-pair-in-one-candle: manage the waiting orders, enter, then each trade on its own. */
 function simulateCandle(run: Run, market: Market): void {
   for (const position of tradesOf(run, market))
     if (position.order.kind !== 'none') manageOrder(run, position);

@@ -2,7 +2,7 @@ import { Exact } from './exact.ts';
 
 /**
  * Decimal arithmetic on doubles: freqtrade multiplies money as the shortest decimal strings of its doubles and rounds these strings
- * (reference 2026.9, 1.0 and 3.1). Where prices and amounts are multiples of steps, ties are common and a double's last bit decides.
+ * (docs/simulation.md#numbers). Where prices and amounts are multiples of steps, ties are common and a double's last bit decides.
  */
 
 /** Powers of ten that a double holds exactly. */
@@ -133,7 +133,7 @@ export function stepOf(step: number | null): Step | null {
 // These are small, so that V8 inlines them: with the arithmetic of a step they would use up the inlining budget of the hot
 // functions, also in runs without precision.
 
-/** The nearest multiple of the step, the greater one of two (reference 3.1, half up); `value` without a step. */
+/** The nearest multiple of the step, the greater one of two (docs/simulation.md#rounding); `value` without a step. */
 export function roundHalfUp(value: number, step: Step | null): number {
   return step === null ? value : nearestMultiple(value, step);
 }

@@ -3,7 +3,7 @@ export const QUOTIENT_DECIMALS = 18;
 
 /**
  * A decimal number without rounding. freqtrade keeps amount, cost and average price of an adjusted position in such numbers
- * (reference 2026.9, 1.0). It takes a microsecond per operation: the sums of a position use it, candles do not.
+ * (docs/simulation.md#numbers). It takes a microsecond per operation: the sums of a position use it, candles do not.
  */
 export class Exact {
   readonly #units: bigint;

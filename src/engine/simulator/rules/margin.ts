@@ -1,4 +1,4 @@
-/** Maintenance margin and liquidation of leveraged positions (freqtrade 2026.9, reference section 9). */
+/** Maintenance margin and liquidation of leveraged positions (docs/simulation.md#liquidation). */
 import type { LeverageTier } from '../../instrument.ts';
 import { roundHalfUp, type Step } from './decimals.ts';
 import { type Direction, isTighter, LONG } from './prices.ts';

@@ -1,4 +1,4 @@
-/** Money arithmetic of the simulator (freqtrade 2026.9, reference sections 1.0, 1.6 and 6). */
+/** Money arithmetic of the simulator (docs/simulation.md#fees-and-profit, docs/simulation.md#slots-and-stakes). */
 import { decimalProduct, round8, roundRatio } from './decimals.ts';
 import type { OrderRules } from './precision.ts';
 import type { Direction } from './prices.ts';
@@ -112,7 +112,7 @@ export function availableStake(balance: number, inTrades: number, tradable: numb
 }
 
 /**
- * Stake of the next trade (6.2); null when the money is not enough for it. Of an amended stake of 0 the strategy may make another.
+ * Stake of the next trade; null when the money is not enough for it. Of an amended stake of 0 the strategy may make another.
  * `fixedStake` is the amount, or 0 for a share of the balance: (available + in trades) / maxOpenTrades.
  */
 export function proposedStake(

@@ -40,9 +40,10 @@ export class PriceTicks {
 }
 
 /**
- * Derives the tick of each month from prices: 10^-d, with d the maximum number of decimals of the month's prices (reference
- * 2026.9, 3.1). A month of integer prices has the tick of the month before; the first such months have the market's `priceTick`.
- * A month's tick is known only at its end, so the search for look-ahead bias keeps the ticks of all candles when it cuts them.
+ * Derives the tick of each month from prices: 10^-d, with d the maximum number of decimals of the month's prices
+ * (docs/simulation.md#price-ticks). A month of integer prices has the tick of the month before; the first such months have the
+ * market's `priceTick`. A month's tick is known only at its end, so the search for look-ahead bias keeps the ticks of all candles
+ * when it cuts them.
  */
 export function derivePriceTicks(candles: Candles, priceTick: number | null): PriceTicks {
   const { timestamp } = candles;
@@ -88,7 +89,7 @@ function decimalsAmongDigits(price: number): number {
   return Math.max(0, behindPoint - Number(exponent));
 }
 
-/** Factor on the minimum of an order, so that it can be sold after fees. */
+/** Factor on the minimum of an order, so that it can be sold after fees (docs/simulation.md#order-limits). */
 const RESERVE = 1.05;
 /** Factor for a first entry, which also allows for a loss of 5 %. */
 const ENTRY_RESERVE = RESERVE / (1 - 0.05);
@@ -97,7 +98,7 @@ const REST_RESERVE = RESERVE / (1 - 0.1);
 /** A stake below the minimum is raised to it by up to this factor. */
 const MAX_RAISE = 1.3;
 
-/** Rounding and limits of the orders of one pair: price ticks, amount step, minimum and maximum (reference 2026.9, section 3). */
+/** Rounding and limits of the orders of one pair: price ticks, amount step, minimum and maximum (docs/simulation.md#precision). */
 export class OrderRules {
   readonly #ticks: PriceTicks;
   /** Of a contract, base currency. */
@@ -128,7 +129,7 @@ export class OrderRules {
     return this.#ticks.at(time);
   }
 
-  /** The amount of base currency, cut down to the step: contracts are divided in decimals first (reference 2026.9, 3.1). */
+  /** The amount of base currency, cut down to the step: contracts are divided in decimals first (docs/simulation.md#amount-steps). */
   cut(amount: number): number {
     const size = this.#contractSize;
     if (size === null || this.#contractStep === null) return roundDown(amount, this.#contractStep);

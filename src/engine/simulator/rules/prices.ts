@@ -1,5 +1,5 @@
 /**
- * Comparison of prices by side (freqtrade 2026.9, reference sections 1.3 and 1.6).
+ * Comparison of prices by side.
  *
  * `direction` is 1 for a long and -1 for a short, so that one formula serves both sides. The best price of a candle is its most
  * favorable one: the high for a long, the low for a short. The worst price is its least favorable one.

@@ -1,5 +1,5 @@
 /**
- * The ROI rule (freqtrade 2026.9, reference section 1.9): the profit that closes a trade, from which candle on, and at which
+ * The ROI rule (docs/simulation.md#roi): the profit that closes a trade, from which candle on, and at which
  * price. A table of ratios by minutes since the entry's order, of which the callback `customRoi` may lower one for a candle.
  */
 import { MINUTE_MS } from '../../timeframe.ts';

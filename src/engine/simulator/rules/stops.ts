@@ -1,4 +1,4 @@
-/** Prices of stops as functions of numbers (freqtrade 2026.9, reference sections 1.6 and 3.1). */
+/** Prices of stops as functions of numbers (docs/simulation.md#stops, docs/simulation.md#rounding). */
 import { roundDown, roundUp, type Step } from './decimals.ts';
 import { type Direction, LONG } from './prices.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The trailing stop (freqtrade 2026.9, reference section 1.8): from which price on it trails, at which distance, and the price of
+ * The trailing stop (docs/simulation.md#trailing-stops): from which price on it trails, at which distance, and the price of
  * one that is hit in the candle of the entry.
  */
 import { type ProfitInputs, priceExceeding, priceReaching } from './money.ts';

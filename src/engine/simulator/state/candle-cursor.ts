@@ -47,7 +47,7 @@ export class CandleCursor {
     return this.#candles.close[this.#index]!;
   }
 
-  /** True when a limit order at `price` fills: both ends of the candle count (1.5). */
+  /** True when a limit order at `price` fills: both ends of the candle count. */
   contains(price: number): boolean {
     return price >= this.low && price <= this.high;
   }

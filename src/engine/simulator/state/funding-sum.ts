@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../timeframe.ts';
 import type { Direction } from '../rules/prices.ts';
 import type { FundingEvents } from '../types.ts';
 
-/** Funding of a position in quote currency, positive when received (reference 2026.9, 1.15 and 4.6). A long pays a positive rate. */
+/** Funding of a position in quote currency, positive when received (docs/simulation.md#funding). A long pays a positive rate. */
 export class FundingSum {
   readonly #events: FundingEvents | null;
   /** What profit ratios include: the total, but for what an adjustment leaves out until the next full hour. */

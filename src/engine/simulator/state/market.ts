@@ -95,7 +95,7 @@ export class Market {
     return Math.ceil((time - this.start) / this.#timeframeMs);
   }
 
-  /** Direction of the entry that may happen in `row`, 0 for none: colliding signals cancel each other (1.3). */
+  /** Direction of the entry that may happen in `row`, 0 for none: colliding signals cancel each other (docs/simulation.md#signals). */
   entryDirection(row: number): Direction | 0 {
     const signal = row - 1;
     const long = this.#enterLong[signal] === 1;

@@ -33,8 +33,8 @@ interface FirstEntry {
 }
 
 /**
- * The filled orders of an adjusted position, and the sums that follow from them (reference 2026.9, 4.4). A position without
- * adjustments has none.
+ * The filled orders of an adjusted position, and the sums that follow from them (docs/simulation.md#average-price). A position
+ * without adjustments has none.
  */
 export class OrderHistory {
   readonly orders: TradeOrder[] = [];

@@ -171,8 +171,9 @@ export class Position {
   }
 
   /**
-   * Adds the ordered amount, filled in the present candle at `price`, and recalculates the position (4.4). Funding events at
-   * that time are booked before the fill, and again after it with the new amount (4.6).
+   * Adds the ordered amount, filled in the present candle at `price`, and recalculates the position
+   * (docs/simulation.md#average-price). Funding events at that time are booked before the fill, and again after it with the new
+   * amount (docs/simulation.md#funding).
    */
   add(price: number, { time }: CandleCursor, settings: ResolvedSettings): void {
     const { amount } = this.order;
@@ -185,7 +186,7 @@ export class Position {
   }
 
   /**
-   * Takes the ordered amount out at `price`, recalculates the position (4.4), and returns the profit of that part. The stop is to
+   * Takes the ordered amount out at `price`, recalculates the position, and returns the profit of that part. The stop is to
    * be proposed after the callbacks of the fill.
    */
   reduce(price: number, { time }: CandleCursor, settings: ResolvedSettings): number {
@@ -264,13 +265,13 @@ export class Position {
     this.setLiquidation(this.stake, settings);
   }
 
-  /** Moves the stop to its present distance from the entry price if that is tighter, as each recalculation does (4.5). */
+  /** Moves the stop to its present distance from the entry price if that is tighter, as each recalculation does. */
   proposeStop(): void {
     const { entryPrice, stopDistance, leverage, direction, tick } = this;
     this.moveStop(stopAt(entryPrice, stopDistance, leverage, direction, tick), stopDistance);
   }
 
-  /** Recalculates the position for an addition that was placed in the candle of `time`, ms, and waits (4.4). */
+  /** Recalculates the position for an addition that was placed in the candle of `time`, ms, and waits. */
   placeAddition(time: number, settings: ResolvedSettings): void {
     this.proposeStop();
     this.fundingSum.leaveOut(time);

@@ -26,8 +26,8 @@ interface Finding {
 }
 
 /**
- * Protections of a run (reference 2026.9, section 5): after each exit they look at the trades closed in the lookback period and
- * lock a pair, or all pairs, against entries.
+ * Protections of a run (docs/simulation.md#protections): after each exit they look at the trades closed in the lookback period
+ * and lock a pair, or all pairs, against entries.
  */
 export class Protections {
   /** In the order in which they were made. */
@@ -65,7 +65,7 @@ export class Protections {
     this.#trades = trades;
   }
 
-  /** True when an entry at `time` (ms) is locked: the end of a lock is exclusive (5.1). */
+  /** True when an entry at `time` (ms) is locked: the end of a lock is exclusive. */
   isLocked(market: Market, direction: Direction, time: number): boolean {
     if (time >= this.#lockedUntil) return false;
     return this.#hasLock(market, direction === LONG ? 'long' : 'short', time);

@@ -135,7 +135,7 @@ export class Run {
 
   /**
    * After each fill in cross margin: what the account holds besides a position is its margin. Other positions count with their
-   * maintenance margin at their entry price (9.3).
+   * maintenance margin at their entry price (docs/simulation.md#cross-margin).
    */
   renewLiquidations(): void {
     const filled = this.wallet.positions.filter(({ order }) => order.kind !== 'entry');

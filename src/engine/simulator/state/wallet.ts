@@ -27,7 +27,7 @@ export class Wallet {
     this.#availableCapital = availableCapital;
   }
 
-  /** Quote currency for further orders; `collateral` is that of all positions (reference 6.1). */
+  /** Quote currency for further orders; `collateral` is that of all positions (docs/simulation.md#slots-and-stakes). */
   available(collateral = this.collateral()): number {
     const capital = this.#availableCapital;
     const tradable =
