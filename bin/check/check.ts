@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { TOUCHSTONE } from '#contract/values/names.ts';
+import { citationProblems } from './citations.ts';
 import { importProblems, siblingProblems } from './import-rules.ts';
 import { sizeProblems } from './size-budget.ts';
 
@@ -36,6 +37,10 @@ const CHECKS: readonly Check[] = [
   {
     name: `Lambda entry points of at most ${MAX_ENTRY_LINES} lines`,
     run: () => longerThan(MAX_ENTRY_LINES, ['lambdas']),
+  },
+  {
+    name: 'citations that lead somewhere (bin/check/citations.ts)',
+    run: () => citationProblems(sources(['.'])),
   },
   { name: 'code within size-budget.json', run: () => sizeProblems(sources(['*.ts', '*.tsx'])) },
   { name: `commands as ${TOUCHSTONE}, which never downloads`, run: downloadingCommands },
