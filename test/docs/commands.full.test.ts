@@ -1,15 +1,7 @@
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeVendorFiles } from '../adapters/vendor-files.ts';
 import { zipOf } from '../adapters/zip-fixture.ts';
@@ -203,16 +195,6 @@ test('a test or CI runs each npm command of the README', () => {
   }
 });
 
-/** Anchors of the headings of a page, as GitHub makes them. */
-function anchorsOf(file: string): string[] {
-  return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
 // One page after the other: they share a platform, and `last` is its newest job.
 describe.each(PAGES)('%s', (page) => {
   const fences = fencesOf(page);
@@ -221,17 +203,6 @@ describe.each(PAGES)('%s', (page) => {
     for (const { language, marks, line } of fences) {
       expect(LANGUAGES, `${page}:${line}`).toContain(language);
       for (const mark of marks) expect([...PARSED_ONLY, 'auth'], `${page}:${line}`).toContain(mark);
-    }
-  });
-
-  test('links point to existing files and headings', () => {
-    const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
-    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (target!.startsWith('https://')) continue;
-      const [path, anchor] = target!.split('#') as [string, string | undefined];
-      const file = path === '' ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
-      expect(existsSync(file), `${page}: ${target}`).toBe(true);
-      if (anchor !== undefined) expect(anchorsOf(file), `${page}: ${target}`).toContain(anchor);
     }
   });
 
