@@ -67,16 +67,32 @@ describe('packed literals', () => {
 });
 
 describe('import rules of npm run check', () => {
+  /** What a call of the rules returns for the copy, one line each. */
+  const check = (call: string) => {
+    const script = `const { importProblems, siblingProblems } = await import(${JSON.stringify(RULES)});
+      const { imports } = JSON.parse(require('node:fs').readFileSync('package.json', 'utf8'));
+      console.log(${call}.join('\\n'));`;
+    return run(process.execPath, ['-e', `(async () => { ${script} })()`]).output;
+  };
+
   test.each([
-    ['another folder', 'src/domain/registry/promote-version.ts', "import '#domain/challenges/routing.ts';"],
+    ['another layer', 'src/engine/candles.ts', "import '#domain/ports.ts';"],
+    ['zod in values', 'src/contract/values/limits.ts', "import 'zod';"],
     ['a package', 'src/engine/candles.ts', "import 'node:fs';"],
     ['the clock', 'src/engine/candles.ts', 'export const now = Date.now();'],
   ])('report the use of %s', (_, file, line) => {
     plant(file, line);
-    const script = `const { importProblems } = await import(${JSON.stringify(RULES)});
-      const { imports } = JSON.parse(require('node:fs').readFileSync('package.json', 'utf8'));
-      console.log(importProblems(${JSON.stringify(file)}, imports).join('\\n'));`;
-    const { output } = run(process.execPath, ['-e', `(async () => { ${script} })()`]);
+    const output = check(`importProblems(${JSON.stringify(file)}, imports)`);
     expect(output).toMatch(new RegExp(`^${file} must not (import|use) [^\n]+\n$`));
+  });
+
+  // A use case of the registry imports the rules of transitions.
+  test('report sibling folders that import each other', () => {
+    const files = ['src/domain/registry/promote-version.ts', 'src/domain/transitions/plan-promotion.ts'];
+    expect(check(`siblingProblems(${JSON.stringify(files)}, imports)`)).toBe('\n');
+    plant(files[1]!, "import type { PromoteDeps } from '../registry/promote-version.ts';");
+    expect(check(`siblingProblems(${JSON.stringify(files)}, imports)`)).toMatch(
+      /^src\/domain\/registry and src\/domain\/transitions import each other: [^\n]+\n$/,
+    );
   });
 });
