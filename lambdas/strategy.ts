@@ -1,5 +1,5 @@
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
-import { openAuditTrail } from '#adapters/dynamo/open-audit.ts';
+import { openAuditTrail } from '#adapters/dynamo/lazy-audit-trail.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { StrategyEnv } from '#contract/env/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';

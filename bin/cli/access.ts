@@ -4,11 +4,11 @@ import type { Grant, Sharing } from '#contract/config/sharing-schemas.ts';
 import type { AuditEntry, AuditEntryList } from '#contract/platform/audit.ts';
 import { BACKTEST_ID_PREFIX, CLI_LIMITS, HYPEROPT_ID_PREFIX, PAGE_LIMITS } from '#contract/values/limits.ts';
 import { EVERYONE } from '#contract/values/sharing.ts';
-import type { ApiClient } from '../client.ts';
-import type { EraseOptions } from '../erase.ts';
-import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from '../options.ts';
-import { second, table } from '../output.ts';
-import { sessionWith } from '../session.ts';
+import type { ApiClient } from './client.ts';
+import type { EraseOptions } from './erase.ts';
+import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
+import { second, table } from './output.ts';
+import { sessionWith } from './session.ts';
 
 const { audit_entries: AUDIT_ENTRIES } = CLI_LIMITS;
 
@@ -64,7 +64,7 @@ export function addAccessCommands(program: Command): void {
     .option(...JSON_OPTION)
     .action(async (subject: string, options: EraseOptions) => {
       // Loaded only here: it takes the AWS SDK with it.
-      const { runErasure } = await import('../erase.ts');
+      const { runErasure } = await import('./erase.ts');
       await runErasure(subject, options);
     });
 }

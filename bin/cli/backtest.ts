@@ -38,7 +38,7 @@ import {
 } from './reports/report-text.ts';
 import { addRunOptions, configWith, EXPERIMENT, type RunOptions, STATUS } from './run-options.ts';
 import { INTERRUPTED, resumeHint, type Session, sessionWith } from './session.ts';
-import { withSignalsFile } from './strategy/signals.ts';
+import { withSignalsFile } from './signals.ts';
 
 export function addBacktestCommands(program: Command): void {
   const session = sessionWith(program);

@@ -29,7 +29,7 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Backtests',
     commands: ['signals'],
-    load: async () => (await import('./strategy/signals.ts')).addSignalsCommands,
+    load: async () => (await import('./signals.ts')).addSignalsCommands,
   },
   {
     group: 'Backtests',
@@ -95,7 +95,7 @@ export const FAMILIES: readonly Family[] = [
   {
     group: 'Access',
     commands: ['share', 'keep', 'audit', 'erase-user'],
-    load: async () => (await import('./registry/access.ts')).addAccessCommands,
+    load: async () => (await import('./access.ts')).addAccessCommands,
   },
   {
     group: 'Platform',

@@ -6,10 +6,10 @@ import type * as z from 'zod';
 import type { Signals, SignalsList, SignalsUpload } from '#contract/market-data/signals-api.ts';
 import { PAGE_LIMITS } from '#contract/values/limits.ts';
 import { SIGNALS_LIMITS, SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
-import type { ApiClient } from '../client.ts';
-import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from '../options.ts';
-import { number, second, table } from '../output.ts';
-import { sessionWith } from '../session.ts';
+import type { ApiClient } from './client.ts';
+import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
+import { number, second, table } from './output.ts';
+import { sessionWith } from './session.ts';
 
 const PATH = '/api/v1/signals';
 /** Time limit of an upload, ms. */

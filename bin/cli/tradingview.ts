@@ -1,6 +1,6 @@
 import { csvRecords } from '#adapters/signals/parse-csv.ts';
 import type { Trade } from '#contract/backtests/report.ts';
-import { UsageError } from '../options.ts';
+import { UsageError } from './options.ts';
 
 /** TradingView's "List of trades": its trades, the signals that repeat them, and what differs. */
 

@@ -12,8 +12,8 @@ import { allTrades } from './reports/all-trades.ts';
 import { type Job, warningLines } from './reports/report-text.ts';
 import { addRunOptions, configWith, type RunOptions } from './run-options.ts';
 import { type Session, sessionWith } from './session.ts';
-import { readFile, upload } from './strategy/signals.ts';
-import { compareTrades, parseTradeList, signalsOf, type TradeDifference } from './strategy/tradingview.ts';
+import { readFile, upload } from './signals.ts';
+import { compareTrades, parseTradeList, signalsOf, type TradeDifference } from './tradingview.ts';
 
 export function addVerifyCommands(program: Command): void {
   const session = sessionWith(program);

@@ -2,16 +2,16 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import type { WebConfig } from '#contract/values/web-config.ts';
-import { DataApi, type DataApiProps } from '../http/data-api.ts';
-import type { DataCollection } from '../http/data-collection.ts';
-import type { ServiceApi } from '../http/service-api.ts';
-import type { StrategyService } from '../http/strategy-service.ts';
-import { Web } from '../http/web.ts';
 import type { Monitoring } from '../parts/monitoring.ts';
 import type { Network } from '../parts/network.ts';
 import type { ServiceFunction } from '../parts/service-function.ts';
 import { TokenPair } from '../parts/service-tokens.ts';
 import type { StageConfig } from '../settings/config.ts';
+import { DataApi, type DataApiProps } from './data-api.ts';
+import type { DataCollection } from './data-collection.ts';
+import type { ServiceApi } from './service-api.ts';
+import type { StrategyService } from './strategy-service.ts';
+import { Web } from './web.ts';
 
 interface DashboardProps {
   readonly config: StageConfig;

@@ -8,7 +8,7 @@ import type { DataCollectionEnv } from '#contract/env/env.ts';
 import type { EnvInput } from '#contract/env/env-fields.ts';
 import { SERVICES } from '#contract/values/names.ts';
 import { JobTask } from '../jobs/tasks.ts';
-import type { AuditTrail } from '../parts/audit-trail.ts';
+import type { AuditTrail } from '../parts/audit-write-alarm.ts';
 import { stackOutputs } from '../parts/construct-helpers.ts';
 import { FIVE_MINUTES, type Monitoring } from '../parts/monitoring.ts';
 import type { Network } from '../parts/network.ts';

@@ -10,7 +10,7 @@ import { METRICS } from '#contract/values/names.ts';
 import type { Flow } from '../jobs/flow.ts';
 import type { Schedules } from '../jobs/repair.ts';
 import { allowRepositories } from '../jobs/task-image.ts';
-import type { AuditTrail } from '../parts/audit-trail.ts';
+import type { AuditTrail } from '../parts/audit-write-alarm.ts';
 import { type Monitoring, p99 } from '../parts/monitoring.ts';
 import {
   allowObjects,

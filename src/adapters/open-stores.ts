@@ -9,7 +9,7 @@ import type { StrategyCosts } from '#domain/queue/choose-lane.ts';
 import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { SignalsStore } from '#domain/signals/signals-ports.ts';
-import type { EndedValidations } from '#domain/transitions/validation.ts';
+import type { EndedValidations } from '#domain/transitions/check-status.ts';
 import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { createDocumentClient } from './dynamo/client.ts';

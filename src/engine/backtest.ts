@@ -22,9 +22,9 @@ import {
 import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
-import { type RunSettings, simulationSettings } from './run/config.ts';
 import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
+import { type RunSettings, simulationSettings } from './run/simulation-settings.ts';
 import { benchmarkWarnings } from './run/warnings.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';

@@ -13,7 +13,7 @@ import { InformativeLoader, readAs } from '#domain/inputs/load-informative.ts';
 import type { Clock } from '#domain/ports.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { type CheckCandles, folderCandles, simulatedCandles } from './check-candles.ts';
+import { type CheckCandles, folderCandles, simulatedCandles } from './candles-of-check.ts';
 
 /** Exchange of simulated candles. */
 export const SIMULATED = 'sim';

@@ -1,4 +1,4 @@
-/** Reading of requests up to JSON. Without zod, which functions load at their first request: see parse-request.ts. */
+/** Reading of requests up to JSON. Without zod, which functions load at their first request: see request-schemas.ts. */
 import type { RequestValidationError } from '#contract/config/common.ts';
 import { CodedError } from '#contract/values/errors.ts';
 

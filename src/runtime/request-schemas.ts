@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { withoutNullFields } from '#contract/config/null-fields.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { isBodyOptional, type Operation } from '#contract/values/operation.ts';
-import { BodyError, type BodyIssue, bodyIssue, readJsonBody } from './read-request.ts';
+import { BodyError, type BodyIssue, bodyIssue, readJsonBody } from './request-json.ts';
 
 /**
  * The body as the operation's row reads it, without optional fields that are null; undefined when it takes none.

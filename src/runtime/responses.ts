@@ -2,7 +2,7 @@ import type { ErrorBody, RequestValidationError } from '#contract/config/common.
 import { CodedError, ERRORS } from '#contract/values/errors.ts';
 import { type Operation, WITHOUT_BODY } from '#contract/values/operation.ts';
 import type { Log } from './log.ts';
-import { BodyError } from './read-request.ts';
+import { BodyError } from './request-json.ts';
 
 /** An error response. */
 export interface ErrorResponse {

@@ -13,7 +13,7 @@ import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
 import type { Log } from './log.ts';
-import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './read-request.ts';
+import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './request-json.ts';
 import { errorResponse } from './responses.ts';
 import type { ServiceApp } from './service.ts';
 

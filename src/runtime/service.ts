@@ -24,7 +24,7 @@ import {
 } from './authenticate.ts';
 import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import { type Log, runInContext } from './log.ts';
-import { checkAnnouncedSize, checkHead, readBytes } from './read-request.ts';
+import { checkAnnouncedSize, checkHead, readBytes } from './request-json.ts';
 import { BASE_HEADERS, errorResponse, type HandlerResult, successResponse } from './responses.ts';
 import { viewerAddress } from './viewer-address.ts';
 
@@ -95,7 +95,7 @@ type AnyHandler = (
 
 const DEADLINE_MS = 27_000;
 
-/** Loaded when needed, like parse-request.ts: their schemas need zod. */
+/** Loaded when needed, like request-schemas.ts: their schemas need zod. */
 const conformance = () => import('./conformance.ts');
 
 /**
@@ -231,7 +231,7 @@ async function execute(
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
   const principal = await withTimeout(() => identify(c, operation, deps));
-  const { readBody, readParams, readQuery } = await import('./parse-request.ts');
+  const { readBody, readParams, readQuery } = await import('./request-schemas.ts');
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
   const query = readQuery(operation.query, new URL(request.url).searchParams);
   // Outside the deadline: the server limits the time of receiving a request, with 408.

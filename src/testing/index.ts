@@ -7,7 +7,7 @@ import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahead.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import { checkOnCandles, SIMULATED } from '../local/check-on-candles.ts';
+import { checkOnCandles, SIMULATED } from '../local/certify-strategy.ts';
 
 export interface CausalOptions {
   /** Exchange of stored candles in `home`; it needs `range`. Default: simulated candles. */

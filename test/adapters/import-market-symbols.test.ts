@@ -6,7 +6,7 @@ import {
   tardisMarket,
   tradingViewMarket,
 } from '#adapters/import/market-symbols.ts';
-import type { Market } from '#adapters/import/table.ts';
+import type { Market } from '#adapters/import/series-table.ts';
 
 const FUTURES: Market = { mode: 'futures' };
 const SPOT: Market = { mode: 'spot' };

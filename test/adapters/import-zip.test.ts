@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { BadFileError } from '#adapters/import/file-rows.ts';
 import { csvInZip } from '#adapters/import/formats/zip.ts';
-import { BadFileError } from '#adapters/import/rows.ts';
 import { FIXTURES, importFixture, T0 } from './import-fixture.ts';
 import { type ZipEntry, zipOf } from './zip-fixture.ts';
 

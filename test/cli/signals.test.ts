@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { parseTradeList } from '../../bin/cli/strategy/tradingview.ts';
+import { parseTradeList } from '../../bin/cli/tradingview.ts';
 import { platformFixture } from './platform-fixture.ts';
 
 const DOC = readFileSync(new URL('../../docs/signals.md', import.meta.url), 'utf8');

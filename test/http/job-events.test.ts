@@ -10,7 +10,7 @@ import { openRegistry } from '#adapters/dynamo/open-registry.ts';
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
 import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { EventType } from '#contract/values/event-types.ts';
-import type { WatchJobsDeps } from '#domain/overview/watch-jobs.ts';
+import type { WatchJobsDeps } from '#domain/job-events/watch-jobs.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { EventStreams } from '#runtime/event-streams.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ResultStore } from '#domain/ports.ts';
-import type { StagingChecks } from '#domain/transitions/validation.ts';
+import type { StagingChecks } from '#domain/transitions/check-status.ts';
 import { generated } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';

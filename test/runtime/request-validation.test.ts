@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FreshnessQuery } from '#contract/market-data/market-data.ts';
-import { readQuery } from '#runtime/parse-request.ts';
+import { readQuery } from '#runtime/request-schemas.ts';
 import { accepted, backendApp, post } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';
 

@@ -1,7 +1,7 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
-import type { StagingChecks, StagingOutcome } from '#domain/transitions/validation.ts';
+import type { StagingChecks, StagingOutcome } from '#domain/transitions/check-status.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
 import type { RegistryFixture } from './registry-fixture.ts';

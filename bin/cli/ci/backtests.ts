@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
 import type { LocalEnv } from '#contract/env/env.ts';
-import { CANDLES_BUCKET } from '../../../src/local/check-candles.ts';
+import { CANDLES_BUCKET } from '../../../src/local/candles-of-check.ts';
 import { startPlatform } from '../../../src/local/platform.ts';
 import { PLATFORM_FILE } from '../../../src/local/platform-info.ts';
 import { platformOptions } from '../../../src/local/platform-options.ts';

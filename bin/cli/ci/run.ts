@@ -10,7 +10,7 @@ import { describeCertificate, isPutToTest, sentences } from '#domain/inputs/sear
 import { checkPolicy, isSet } from '#domain/transitions/release-policy.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
-import { checkOnCandles, SIMULATED } from '../../../src/local/check-on-candles.ts';
+import { checkOnCandles, SIMULATED } from '../../../src/local/certify-strategy.ts';
 import { UsageError } from '../options.ts';
 import { progressBar } from '../output.ts';
 import { PROJECT_FILE, projectFolder } from '../strategy/project.ts';

@@ -1,7 +1,7 @@
 import { basename, relative, resolve } from 'node:path';
 import cliProgress from 'cli-progress';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
-import { isSymbol } from '#adapters/import/content.ts';
+import { isSymbol } from '#adapters/import/file-content.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { FileReader } from '#adapters/import/formats/file-reader.ts';
 import { importFiles } from '#adapters/import/import-files.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Coverage, CoverageMonth } from '#contract/backtests/coverage.ts';
+import type { Coverage, CoverageMonth } from '#contract/market-data/coverage.ts';
 import type { Freshness, Symbols } from '#contract/market-data/market-data.ts';
 import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/values/limits.ts';
 import { listNames } from '#contract/values/list-names.ts';

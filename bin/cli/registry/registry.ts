@@ -9,7 +9,7 @@ import type {
 } from '#contract/registry/registry-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
-import { isRequired } from '#domain/transitions/validation.ts';
+import { isRequired } from '#domain/transitions/check-status.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from '../options.ts';

@@ -7,7 +7,7 @@ import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahe
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
-import { checkOnCandles, SIMULATED } from '../../../src/local/check-on-candles.ts';
+import { checkOnCandles, SIMULATED } from '../../../src/local/certify-strategy.ts';
 import { UsageError } from '../options.ts';
 import { escapeControlChars } from '../output.ts';
 import { findStrategyFile, strategiesFolder } from './strategy-file.ts';

@@ -8,7 +8,7 @@ import {
 } from '#contract/backtests/backtest.ts';
 import type { JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
-import type { EndedValidations } from '#domain/transitions/validation.ts';
+import type { EndedValidations } from '#domain/transitions/check-status.ts';
 import { leaveExperiment } from './experiments.ts';
 import {
   ENDED,

@@ -2,7 +2,7 @@ import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { isOnGrid } from '#engine/timeframe.ts';
 import { inOrder, rejectWrongRows, type TimeRules, takeTimes, timeProblem } from './checks.ts';
-import { BadFileError, type FileRows, isoTime } from './rows.ts';
+import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
 
 export interface CheckedCandles {
   /** At least one; ascending, each time once. */

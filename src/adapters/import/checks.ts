@@ -1,5 +1,5 @@
 import { formatInteger } from '#contract/values/format-count.ts';
-import { BadFileError, type FileRows, isoTime } from './rows.ts';
+import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
 
 interface TimeUnit {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { checkSymbol, tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe, type Timeframe } from '#engine/timeframe.ts';
+import type { Layout, ReadOptions } from './file-rows.ts';
 import type { Format } from './formats.ts';
-import type { Layout, ReadOptions } from './rows.ts';
-import type { Market, SeriesNames } from './table.ts';
-import type { TableKind } from './tables.ts';
+import type { TableKind } from './read-table.ts';
+import type { Market, SeriesNames } from './series-table.ts';
 
 /** A series in a file, and how it is read. */
 export interface Source {

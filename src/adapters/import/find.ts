@@ -3,7 +3,7 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { type FileContent, other } from './content.ts';
+import { type FileContent, other } from './file-content.ts';
 import { exchangeFor } from './market-symbols.ts';
 import { candidate, recognize } from './recognize.ts';
 import type { Hints } from './recognizer.ts';

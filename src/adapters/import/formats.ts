@@ -1,4 +1,4 @@
-import type { ReadRows } from './rows.ts';
+import type { ReadRows } from './file-rows.ts';
 
 /**
  * Import formats: file extensions and the reader, which is loaded for the first such file. A new format needs a reader file in

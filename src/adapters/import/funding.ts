@@ -2,7 +2,7 @@ import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
-import { BadFileError, type FileRows } from './rows.ts';
+import { BadFileError, type FileRows } from './file-rows.ts';
 
 /** Exchanges record funding events some milliseconds late, so times are rounded down to the minute. */
 export const MINUTE_MS = 60_000;

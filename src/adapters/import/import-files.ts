@@ -5,12 +5,12 @@ import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
 import { exchangeOf, type ImportExchanges, SIMULATED } from './choose-exchange.ts';
-import type { FileContent, Source } from './content.ts';
+import type { FileContent, Source } from './file-content.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './file-rows.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
 import type { FileReader } from './formats/file-reader.ts';
 import { checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
 import { importTable } from './import-table.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './rows.ts';
 import { type Imported, type ImportResult, readyCandles, readyFunding, storeReady } from './store-series.ts';
 
 /** Funding rates as freqtrade writes them since 2026.9, and before: as candles with the rate as the open. */

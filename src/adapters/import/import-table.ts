@@ -5,14 +5,14 @@ import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
 import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
-import type { TableContent } from './content.ts';
+import type { TableContent } from './file-content.ts';
+import { BadFileError } from './file-rows.ts';
 import type { FileReader } from './formats/file-reader.ts';
 import { checkEvents } from './funding.ts';
 import { ccxtMarket, exchangeFor, type NamedSymbol, symbolOfName, tardisMarket } from './market-symbols.ts';
 import type { Hints } from './recognizer.ts';
-import { BadFileError } from './rows.ts';
+import type { FileSeries, Market } from './series-table.ts';
 import { type ImportResult, type ReadySeries, readyCandles, readyFunding } from './store-series.ts';
-import type { FileSeries, Market } from './table.ts';
 
 /** Reasons that are listed individually for a file. */
 const REASONS_LISTED = 10;

@@ -1,8 +1,8 @@
 import { SPOT_EXCHANGES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { isExchangeKey, tradingModeOf } from '#domain/shared/validate.ts';
 import { decodeSymbol } from '../parquet/keys.ts';
-import { isSymbol } from './content.ts';
-import type { Market } from './table.ts';
+import { isSymbol } from './file-content.ts';
+import type { Market } from './series-table.ts';
 
 /** Symbol of a series, or the reason why it is not imported. */
 export type NamedSymbol = { readonly symbol: string } | { readonly reason: string };

@@ -1,9 +1,10 @@
 /** Program of the process that reads the files requested by file-reader.ts, one after the other. */
+
+import { BadFileError, type FileRows, type Layout, type ReadOptions } from './file-rows.ts';
 import { verifyChecksum } from './formats/checksum.ts';
 import { type Format, readerOf } from './formats.ts';
-import { BadFileError, type FileRows, type Layout, type ReadOptions } from './rows.ts';
-import type { FileSeries } from './table.ts';
-import { readTable, type TableRequest } from './tables.ts';
+import { readTable, type TableRequest } from './read-table.ts';
+import type { FileSeries } from './series-table.ts';
 
 /** Rows per message, 3 MB of candles. */
 const ROWS_AT_ONCE = 65_536;

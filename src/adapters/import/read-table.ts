@@ -1,4 +1,4 @@
-import type { FileSeries, SeriesNames } from './table.ts';
+import type { FileSeries, SeriesNames } from './series-table.ts';
 
 export interface TableRequest {
   readonly path: string;

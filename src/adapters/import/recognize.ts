@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { type FileContent, other } from './content.ts';
+import { type FileContent, other } from './file-content.ts';
 import { textOf } from './formats/text.ts';
 import { formatOf } from './formats.ts';
 import type { Candidate, Hints, Recognizer } from './recognizer.ts';

@@ -1,5 +1,5 @@
 import type { Timeframe } from '#engine/timeframe.ts';
-import type { FileContent } from './content.ts';
+import type { FileContent } from './file-content.ts';
 
 /** Statements of the user on files that do not name their series completely. */
 export interface Hints {

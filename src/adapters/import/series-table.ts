@@ -1,6 +1,6 @@
 import { formatInteger } from '#contract/values/format-count.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
-import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from './rows.ts';
+import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from './file-rows.ts';
 
 /** One series of a file that names its series in its rows, its name or its folders. Names are as the file writes them. */
 export interface FileSeries extends SeriesNames {

@@ -4,9 +4,9 @@ import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
-import type { Source } from './content.ts';
+import type { Source } from './file-content.ts';
+import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
 import type { CheckedFunding } from './funding.ts';
-import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
 /** Result of one file. Times are ISO 8601. */
 export type ImportResult =

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from '../config/common.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { ExchangeQuery, TradingModeParameter } from '../market-data/market-data.ts';
 import { ALL_TIMEFRAMES, COVERAGE_LIMITS, MAX_SYMBOL_LENGTH } from '../values/limits.ts';
+import { ExchangeQuery, TradingModeParameter } from './market-data.ts';
 
 /** Coverage of the stored series by month, on the data collection service. */
 

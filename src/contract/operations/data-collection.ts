@@ -1,5 +1,5 @@
-import { Coverage, CoverageQuery } from '../backtests/coverage.ts';
 import { Health } from '../config/common.ts';
+import { Coverage, CoverageQuery } from '../market-data/coverage.ts';
 import {
   CandleColumns,
   CandlesQuery,

@@ -1,4 +1,9 @@
-import type { Coverage, CoverageMonth, CoverageQuery, CoverageSeries } from '#contract/backtests/coverage.ts';
+import type {
+  Coverage,
+  CoverageMonth,
+  CoverageQuery,
+  CoverageSeries,
+} from '#contract/market-data/coverage.ts';
 import { MAX_COVERAGE_MONTHS } from '#contract/values/limits.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';

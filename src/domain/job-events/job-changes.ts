@@ -5,9 +5,14 @@ import type { Caller } from '../access/access.ts';
 import type { CollectionStore } from '../data/collection-queue.ts';
 import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
 import type { JobActivity, JobRow, ListedJobRow } from '../jobs/job-list-ports.ts';
+import {
+  backtestProgress,
+  hyperoptProgress,
+  type JobOverviewDeps,
+  progressOf,
+} from '../overview/overview-jobs.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/validate.ts';
-import { backtestProgress, hyperoptProgress, type JobOverviewDeps, progressOf } from './overview-jobs.ts';
 
 export interface JobChangesDeps extends Omit<JobOverviewDeps, 'collections'> {
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;

@@ -5,10 +5,10 @@ import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, Page } from '../ports.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/validate.ts';
+import type { StagingChecks } from '../transitions/check-status.ts';
+import { currentValidation } from '../transitions/check-status.ts';
 import { aliasNames, readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import type { StagingChecks } from '../transitions/validation.ts';
-import { currentValidation } from '../transitions/validation.ts';
 
 export interface ReadModelsDeps {
   readonly registry: RegistryStore;

@@ -1,10 +1,10 @@
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 import { applyTransition, type TransitionDeps } from '../transitions/apply-transition.ts';
+import { type EndedValidations, type StagingOutcome, withOutcome } from '../transitions/check-status.ts';
 import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { type EndedValidations, type StagingOutcome, withOutcome } from '../transitions/validation.ts';
 import { outcomeOf } from './start-staging-checks.ts';
 
 export interface RecordValidationDeps extends TransitionDeps {

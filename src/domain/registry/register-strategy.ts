@@ -28,10 +28,10 @@ import {
   type TransitionDeps,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
+import { plainCheck, statusOf, warningsFor } from '../transitions/check-status.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
-import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
 import { checkImageUri, type ImageRegistry, resolveImage } from './container-image.ts';
 import {
   checkThresholds,

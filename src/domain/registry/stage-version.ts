@@ -10,6 +10,13 @@ import {
   type TransitionDeps,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
+import {
+  plainCheck,
+  type StagingChecks,
+  statusOf,
+  TASK_CHECKS,
+  warningsFor,
+} from '../transitions/check-status.ts';
 import { existing, type FoundVersion, lookUpVersion, rejection } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
@@ -22,13 +29,6 @@ import {
   waiverOf,
   withWaiver,
 } from '../transitions/release-policy.ts';
-import {
-  plainCheck,
-  type StagingChecks,
-  statusOf,
-  TASK_CHECKS,
-  warningsFor,
-} from '../transitions/validation.ts';
 import { type CheckListDeps, runCheckList } from './validation-checks.ts';
 
 export interface StageVersionDeps extends TransitionDeps, CheckListDeps {

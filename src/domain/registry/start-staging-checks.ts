@@ -19,7 +19,7 @@ import { backtestLane, type MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
 import { idSuffix } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/validate.ts';
-import type { StagingChecks, StagingOutcome } from '../transitions/validation.ts';
+import type { StagingChecks, StagingOutcome } from '../transitions/check-status.ts';
 import { checkImageRuns, type ImagePolicy, imageOf, registeredOf } from './container-image.ts';
 
 export interface StagingChecksDeps extends ImagePolicy {

@@ -12,8 +12,8 @@ import { checkFreshness } from '../data/market-data.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
+import { plainCheck } from '../transitions/check-status.ts';
 import { evidenceOf, isSet } from '../transitions/release-policy.ts';
-import { plainCheck } from '../transitions/validation.ts';
 import { type ImageRegistry, pinnedUri } from './container-image.ts';
 
 export interface CheckListDeps {

@@ -4,6 +4,7 @@ import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { TransitionCall, TransitionDeps } from './apply-transition.ts';
+import { currentValidation, type StagingChecks, warningsFor } from './check-status.ts';
 import { checkExpectedProduction, type FoundVersion, rejection } from './find-version.ts';
 import { nextTimestamp, planTransition } from './plan-transition.ts';
 import type { ChallengeChange, RegistryStore, StageTransition } from './registry-store.ts';
@@ -17,7 +18,6 @@ import {
   waiverOf,
   withWaiver,
 } from './release-policy.ts';
-import { currentValidation, type StagingChecks, warningsFor } from './validation.ts';
 
 export interface PromotionDeps extends TransitionDeps {
   readonly registry: RegistryStore;

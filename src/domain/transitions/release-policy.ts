@@ -13,7 +13,7 @@ import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
-import { plainCheck } from './validation.ts';
+import { plainCheck } from './check-status.ts';
 
 /** The facts of a version that a release policy compares. */
 export type PolicySubject = Pick<StoredVersion, 'metrics' | 'config' | 'trials' | 'evidence'> & {

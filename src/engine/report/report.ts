@@ -29,7 +29,7 @@ import {
   ROBUSTNESS_TEST_DEFINITIONS,
 } from '../metrics/robustness-catalogue.ts';
 import { UNIVERSE_DEFINITIONS } from '../metrics/universe-catalogue.ts';
-import type { RunSettings } from '../run/config.ts';
+import type { RunSettings } from '../run/simulation-settings.ts';
 import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { universeBiases } from '../universe/biases.ts';

@@ -1,9 +1,9 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ChanceTest, ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { createRandom, mix32 } from '../random.ts';
-import type { RunSettings } from '../run/config.ts';
 import { type PairData, type PairHistory, readHistory } from '../run/history.ts';
 import { cutRows, runStrategy, withSimulationErrors } from '../run/prepare-pair.ts';
+import type { RunSettings } from '../run/simulation-settings.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { PairInput, Simulation } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';

@@ -1,14 +1,14 @@
 import { JobsCursor } from '#contract/platform/job-events-api.ts';
 import type { Caller } from '#domain/access/access.ts';
 import { EventFeed, type EventFeedDeps } from '#domain/events/event-feed.ts';
-import { JobChanges, type JobChangesDeps } from '#domain/overview/job-changes.ts';
+import { JobChanges, type JobChangesDeps } from '#domain/job-events/job-changes.ts';
 import {
   type JobsEvent,
   nextPass,
   type Watched,
   type WatchJobsDeps,
   watchJobs,
-} from '#domain/overview/watch-jobs.ts';
+} from '#domain/job-events/watch-jobs.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, lastEventId, realTime, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';

@@ -3,7 +3,7 @@ import { FreshnessQuery } from '#contract/market-data/market-data.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { SeriesInfo, SeriesStore } from '#domain/ports.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import { readQuery } from '#runtime/parse-request.ts';
+import { readQuery } from '#runtime/request-schemas.ts';
 import { at, BTC, ETH } from './market.ts';
 
 const SOL = 'SOL/USDT:USDT';

@@ -10,7 +10,7 @@ import type { SeriesStore } from '#domain/ports.ts';
 import { recordValidationResult } from '#domain/registry/record-validation-results.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { endExecutions, type RepairDeps, repairJobs } from '#domain/repair/repair-jobs.ts';
-import type { StagingChecks } from '#domain/transitions/validation.ts';
+import type { StagingChecks } from '#domain/transitions/check-status.ts';
 import { createRandom } from '#engine/random.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';

@@ -1,5 +1,5 @@
 import { type Data, DataType, Precision, type RecordBatch, type Timestamp, TimeUnit } from 'apache-arrow';
-import { BadFileError, type Layout, TIME_NAMES } from '../rows.ts';
+import { BadFileError, type Layout, TIME_NAMES } from '../file-rows.ts';
 
 /** Factor and divisor that convert a time to milliseconds; both are integers, so the conversion is exact. */
 const TO_MS: Readonly<Record<TimeUnit, readonly [factor: number, divisor: number]>> = {

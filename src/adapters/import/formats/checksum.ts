@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { BadFileError } from '../rows.ts';
+import { BadFileError } from '../file-rows.ts';
 
 /** Beginning of a line of `sha256sum`: hash, space, mode, name. */
 const LINE = /^(?<hash>[0-9a-f]{64})\b/i;

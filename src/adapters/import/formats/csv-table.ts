@@ -1,4 +1,4 @@
-import { BadFileError } from '../rows.ts';
+import { BadFileError } from '../file-rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /** Characters of an invalid value that a message quotes. */

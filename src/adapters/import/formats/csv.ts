@@ -5,7 +5,7 @@ import {
   type Layout,
   type ReadOptions,
   TIME_NAMES,
-} from '../rows.ts';
+} from '../file-rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /** Characters of decimal numbers and times; excludes hexadecimal numbers and `Infinity`. */

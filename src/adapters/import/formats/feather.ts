@@ -8,7 +8,7 @@ import {
   type Layout,
   MAX_ROWS,
   readWhole,
-} from '../rows.ts';
+} from '../file-rows.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
 import { decodeLz4Frame } from './lz4-frame.ts';
 

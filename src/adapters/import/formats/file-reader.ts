@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { codeFile } from '../../code-file.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from '../file-rows.ts';
 import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from '../read-process.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from '../rows.ts';
-import type { FileSeries } from '../table.ts';
-import type { TableRequest } from '../tables.ts';
+import type { TableRequest } from '../read-table.ts';
+import type { FileSeries } from '../series-table.ts';
 
 /** Heap for reading, MB; columns are outside the heap. A valid file needs far less. */
 const HEAP_MB = 128;

@@ -1,4 +1,4 @@
-import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, type Layout } from '../rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, type Layout } from '../file-rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /** Characters of an invalid row that a message quotes. */

@@ -1,4 +1,4 @@
-import { BadFileError } from '../rows.ts';
+import { BadFileError } from '../file-rows.ts';
 
 const MAGIC = 0x184d2204;
 /** Bits of the frame's descriptor. */

@@ -1,7 +1,7 @@
 import { DataType, type RecordBatch, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
-import { BadFileError, readWhole } from '../rows.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
+import { BadFileError, readWhole } from '../file-rows.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { valuesOf } from './arrow-columns.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */

@@ -1,6 +1,6 @@
 import { RecordBatchReader } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
-import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, readWhole } from '../rows.ts';
+import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, readWhole } from '../file-rows.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { BadFileError } from '../rows.ts';
+import { BadFileError } from '../file-rows.ts';
 import { csvInZip } from './zip.ts';
 
 /** Maximum length of a row, characters. A longer row means another file format, which must not fill the memory. */

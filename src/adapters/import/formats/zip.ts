@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { formatInteger } from '#contract/values/format-count.ts';
-import { BadFileError } from '../rows.ts';
+import { BadFileError } from '../file-rows.ts';
 
 /**
  * Records of a zip file: pkware.com, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5. All numbers are little-endian. Names in the file are

@@ -1,9 +1,9 @@
 import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { candles, type FileContent, other, type Source } from '../content.ts';
+import { candles, type FileContent, other, type Source } from '../file-content.ts';
+import type { Layout } from '../file-rows.ts';
 import { statedSymbol, symbolOfName } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';
-import type { Layout } from '../rows.ts';
 
 /**
  * Downloads of data.binance.vision, in its folders: zips with one CSV, with a `.CHECKSUM` file next to it. Futures have a header

@@ -1,8 +1,8 @@
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { other } from '../content.ts';
+import { other } from '../file-content.ts';
 import { headerIn } from '../formats/csv-table.ts';
 import type { Hints, Recognizer } from '../recognizer.ts';
-import type { Market } from '../table.ts';
+import type { Market } from '../series-table.ts';
 import { isDatabentoCandles } from '../vendors/databento.ts';
 
 /** `glbx-mdp3-20250301-20250331.ohlcv-1m.csv.zst`, `xnas-itch-20250303.ohlcv-1d.AAPL.csv`. */

@@ -1,5 +1,5 @@
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { candles, type FileContent, isSymbol, notASymbol, other } from '../content.ts';
+import { candles, type FileContent, isSymbol, notASymbol, other } from '../file-content.ts';
 import { formatOf } from '../formats.ts';
 import type { Recognizer } from '../recognizer.ts';
 

@@ -1,7 +1,7 @@
-import { other } from '../content.ts';
+import { other } from '../file-content.ts';
 import { ccxtMarket } from '../market-symbols.ts';
 import type { Recognizer } from '../recognizer.ts';
-import type { SeriesNames } from '../table.ts';
+import type { SeriesNames } from '../series-table.ts';
 
 /** Names of the folders `name=value`, as DuckDB's PARTITION_BY writes them. Others, such as `year=2025`, are not needed. */
 const FOLDERS: Readonly<Record<keyof SeriesNames, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { other, type TableContent } from '../content.ts';
+import { other, type TableContent } from '../file-content.ts';
 import { firstLineIn, headerIn } from '../formats/csv-table.ts';
 import { tardisMarket } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';

@@ -1,6 +1,6 @@
 import { isExchangeKey, tradingModeOf } from '#domain/shared/validate.ts';
 import { decodeSymbol } from '../../parquet/keys.ts';
-import { candles, type FileContent, isSymbol, notASymbol, other } from '../content.ts';
+import { candles, type FileContent, isSymbol, notASymbol, other } from '../file-content.ts';
 import type { Recognizer } from '../recognizer.ts';
 
 /** `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */

@@ -1,5 +1,5 @@
 import { TOUCHSTONE } from '#contract/values/names.ts';
-import { other } from '../content.ts';
+import { other } from '../file-content.ts';
 import { headerIn } from '../formats/csv-table.ts';
 import { tradingViewMarket } from '../market-symbols.ts';
 import type { Recognizer } from '../recognizer.ts';

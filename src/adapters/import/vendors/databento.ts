@@ -1,6 +1,6 @@
+import { BadFileError } from '../file-rows.ts';
 import { CsvColumns, type CsvLine, csvColumns, csvLines, wrongValue } from '../formats/csv-table.ts';
-import { BadFileError } from '../rows.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 
 const COLUMNS = ['ts_event', 'rtype', 'open', 'high', 'low', 'close', 'volume'];
 /** Length of a candle by record type (Databento, "Common fields, enums and types"). */

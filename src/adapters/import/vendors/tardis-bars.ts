@@ -1,5 +1,5 @@
 import { type CsvColumns, type CsvLine, csvColumns, csvLines, wrongValue } from '../formats/csv-table.ts';
-import { type FileSeries, SeriesTable } from '../table.ts';
+import { type FileSeries, SeriesTable } from '../series-table.ts';
 import { BAR, namesIn } from './tardis.ts';
 
 /** Names of the lengths of candles by milliseconds; other lengths are named in milliseconds. */

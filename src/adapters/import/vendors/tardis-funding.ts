@@ -1,7 +1,7 @@
 import { formatInteger } from '#contract/values/format-count.ts';
+import { BadFileError } from '../file-rows.ts';
 import { type CsvColumns, type CsvLine, csvColumns, csvLines } from '../formats/csv-table.ts';
-import { BadFileError } from '../rows.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { COMMON, MINUTE_US, microseconds, namesIn } from './tardis.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { formatInteger } from '#contract/values/format-count.ts';
+import { BadFileError } from '../file-rows.ts';
 import {
   type CsvColumns,
   type CsvLine,
@@ -7,8 +8,7 @@ import {
   csvLines,
   wrongValue,
 } from '../formats/csv-table.ts';
-import { BadFileError } from '../rows.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { COMMON, MINUTE_US, microseconds, namesIn } from './tardis.ts';
 
 const TRADE = [...COMMON, 'id', 'price', 'amount'];

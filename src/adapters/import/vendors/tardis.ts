@@ -1,5 +1,5 @@
 import { CsvColumns, type CsvLine, wrongValue } from '../formats/csv-table.ts';
-import type { SeriesNames } from '../table.ts';
+import type { SeriesNames } from '../series-table.ts';
 
 /** First columns of every Tardis CSV dataset. */
 export const COMMON = ['exchange', 'symbol', 'timestamp', 'local_timestamp'];

@@ -1,6 +1,6 @@
 import { formatInteger } from '#contract/values/format-count.ts';
 import { CsvColumns, csvHeader, csvLines } from '../formats/csv-table.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from '../table.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 
 const PRICES = ['open', 'high', 'low', 'close'];
 

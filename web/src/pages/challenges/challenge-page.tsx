@@ -5,12 +5,12 @@ import { words } from '../../ui/format.ts';
 import { PageHead, Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { ChallengeActions } from './challenge-actions.tsx';
+import { stateOf } from './challenge-state.ts';
 import { EvaluationCharts } from './evaluation-charts.tsx';
 import { EvaluationPanel } from './evaluation-panel.tsx';
 import { EventsPanel } from './events-panel.tsx';
 import type { Challenge } from './search.ts';
 import { StageRail } from './stage-rail.tsx';
-import { stateOf } from './words.ts';
 
 const route = getRouteApi('/challenges/$id');
 

@@ -6,9 +6,9 @@ import { FilterSelect, PageLinks } from '../../ui/job-list.tsx';
 import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { isWaitingForSomebody, stateOf } from './challenge-state.ts';
 import { NewChallenge } from './new-challenge.tsx';
 import { type Challenge, STATUSES } from './search.ts';
-import { isWaitingForSomebody, stateOf } from './words.ts';
 
 const COLUMNS: readonly Column<Challenge>[] = [
   {

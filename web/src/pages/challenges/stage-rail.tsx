@@ -1,8 +1,8 @@
 import challenges from 'virtual:challenges';
 import { words } from '../../ui/format.ts';
 import { Time } from '../../ui/parts.tsx';
+import { stateOf } from './challenge-state.ts';
 import type { Challenge } from './search.ts';
-import { stateOf } from './words.ts';
 
 /** The canary stages with the challenger's share, and what the next step waits for. */
 export function StageRail({ challenge }: { readonly challenge: Challenge }) {
