@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { BTC, silentExchangeFixture } from './collect-modes-fixture.ts';
+import { BTC, RANGE, silentExchangeFixture } from './collect-modes-fixture.ts';
 
 /** Collect modes, on an exchange that counts requests and responds to none. */
 
@@ -42,6 +44,30 @@ describe('collect: never', () => {
     expect(code).toBe(1);
     expect(out + err).toContain('because collect is never: ETH/USDT:USDT 1h');
     expect(fixture.asked).toBe(0);
+  });
+
+  it('--offline runs on imported candles without a request, though they lack the startup candles', async () => {
+    const { home } = fixture.platform;
+    const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
+    const folder = join(home, 'candles');
+    mkdirSync(folder);
+    const candles = Array.from({ length: 500 }, (_, hour) => {
+      const price = 100 + 10 * Math.sin(hour / 40);
+      return `${Date.parse(RANGE.start) + hour * 3_600_000},${price},${price + 1},${price - 1},${price + 0.5},10`;
+    });
+    const header = 'timestamp_ms,open,high,low,close,volume';
+    writeFileSync(join(folder, 'SINE_USDT_USDT-1h.csv'), [header, ...candles].join('\n'));
+    expect(await touchstone('import', folder)).toMatchObject({ code: 0 });
+    const market = ['--exchange', 'binanceusdm', '--pairs', 'SINE/USDT:USDT', '--timeframe', '1h'];
+    const range = ['--start', RANGE.start, '--end', RANGE.end];
+    const backtest = (...options: string[]) =>
+      touchstone('backtest', 'ema_crossover', ...market, ...range, ...options);
+    const { code, out } = await backtest('--offline');
+    expect(out).toContain('SINE/USDT:USDT on binanceusdm');
+    expect([code, fixture.asked]).toEqual([0, 0]);
+    // The same run without it asks the exchange for the startup candles.
+    await backtest();
+    expect(fixture.asked).toBeGreaterThan(0);
   });
 });
 

@@ -125,6 +125,17 @@ describe('backtest', () => {
     ).report;
     expect(capped.biases.map((bias) => bias.text).join()).toContain('fills at most 7 % of the volume');
   });
+
+  it('only reports of runs without a limit by volume say that signals fill completely', () => {
+    const textOf = (changes: Partial<typeof CONFIG>) =>
+      run(sampleInput({ config: { ...CONFIG, ...changes } }))
+        .report.biases.map((bias) => bias.text)
+        .join();
+    expect(textOf({})).toContain('fills completely and immediately');
+    expect(textOf({ slippage_model: { participation: 0.07 } })).not.toMatch(
+      /fills? completely and|no partial fills/,
+    );
+  });
 });
 
 it('signal acts at the open of the next candle', () => {

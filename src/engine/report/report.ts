@@ -262,7 +262,10 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
     {
       effect: 'optimistic',
-      text: 'A signal of a closed candle fills completely and immediately at the open of the next candle: no latency, no queue, no partial fills.',
+      text:
+        config.slippage_model?.participation === undefined
+          ? 'A signal of a closed candle fills completely and immediately at the open of the next candle: no latency, no queue, no partial fills.'
+          : 'A signal of a closed candle fills immediately at the open of the next candle, up to the limit by volume: no latency, no queue.',
     },
   ];
   if (config.fill_model === 'conservative') {

@@ -102,6 +102,6 @@ function chanceFinding(test: ChanceTest | undefined, what: string): string[] {
   return [
     p <= SIGNIFICANT
       ? `${share}: chance alone rarely earns this much.`
-      : `${share}: chance alone earns as much.`,
+      : `${share}: chance alone may earn as much.`,
   ];
 }

@@ -91,6 +91,12 @@ describe('impact', () => {
     const [spread, impact] = parts.map((model) => costOf(model, 0));
     expect(costOf({ ...parts[0], ...parts[1] }, 0.001)).toBeCloseTo(spread! + impact! - 0.001, 6);
   });
+
+  it('no market fill costs more than half of its price', () => {
+    // The coefficient alone would make a fill cost a hundred times its price.
+    const { entryPrice, exitPrice } = run({ model: { impact: 1_000_000 } }).trades[0]!;
+    expect([entryPrice, exitPrice]).toEqual([150, 55]);
+  });
 });
 
 describe('costs of a day', () => {
@@ -230,6 +236,23 @@ describe('participation', () => {
       8,
     );
     expect(second!.price).toBeCloseTo(70 * (1 - SIGMA * Math.sqrt(second!.amount / 2_400)), 8);
+  });
+
+  it('adjustPosition, customStoploss and customExit are not called while the rest of a market exit waits', () => {
+    const called: number[] = [];
+    const at = ({ time }: { readonly time: number }) => {
+      called.push(hourOf(time));
+      return null;
+    };
+    const { trades } = run({
+      model: { participation: 0.1 },
+      rows: [100, 100, 100, 110, 120, 130, 140].map(flat),
+      volume: [100, 9, 4, 3, 99, 9, 9],
+      settings: { callbacks: { adjustPosition: at, customStoploss: at, customExit: at } },
+    });
+    // The signal of row 2 sells 0.4 at hour 3, then 0.3 at hour 4 and the rest at hour 5.
+    expect(trades[0]!.orders!.map(({ filledAt }) => hourOf(filledAt))).toEqual([1, 3, 4, 5]);
+    expect(Math.max(...called)).toBe(3);
   });
 
   it('a liquidation and the end of the data fill completely', () => {
