@@ -126,7 +126,7 @@ describe('backtest', () => {
     expect(capped.biases.map((bias) => bias.text).join()).toContain('fills at most 7 % of the volume');
   });
 
-  it('only reports of runs without a limit by volume say that signals fill completely', () => {
+  it('only reports of runs without a limit by volume say that orders fill completely', () => {
     const textOf = (changes: Partial<typeof CONFIG>) =>
       run(sampleInput({ config: { ...CONFIG, ...changes } }))
         .report.biases.map((bias) => bias.text)

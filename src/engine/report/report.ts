@@ -224,7 +224,7 @@ function uselessModels({ models }: ResultWarningInput): string[] {
   const { log_loss, base_log_loss } = models.quality;
   if (log_loss === null || base_log_loss === null || log_loss < base_log_loss) return [];
   return [
-    `Out of sample the models predict no better than the base rate (log loss ${log_loss.toFixed(3)}, base rate ${base_log_loss.toFixed(3)}). They contribute nothing to this result.`,
+    `Out of sample the models predict no better than the base rate (log loss ${log_loss.toFixed(3)}, base rate ${base_log_loss.toFixed(3)}). They have shown no predictive value.`,
   ];
 }
 
@@ -264,8 +264,8 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
       effect: 'optimistic',
       text:
         config.slippage_model?.participation === undefined
-          ? 'A signal of a closed candle fills completely and immediately at the open of the next candle: no latency, no queue, no partial fills.'
-          : 'A signal of a closed candle fills immediately at the open of the next candle, up to the limit by volume: no latency, no queue.',
+          ? 'An order at the open of the candle after its signal fills completely and immediately: no latency, no queue, no partial fills.'
+          : 'An order at the open of the candle after its signal fills immediately, up to the limit by volume: no latency, no queue.',
     },
   ];
   if (config.fill_model === 'conservative') {
@@ -282,18 +282,18 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
     },
     {
       effect: 'pessimistic',
-      text: 'When one candle reaches both the stop and the target, the stop is assumed to fill first.',
+      text: 'When one candle reaches both the target and a stop that has not moved, the stop is assumed to fill first.',
     },
   );
   if (config.trailing) {
     biases.push(
       {
         effect: 'optimistic',
-        text: 'Trailing stop: each candle is assumed to reach its best price before its worst. Tight trailing stops therefore earn profits that a market would not pay. A finer timeframe_detail or the conservative fill model shows the size of this effect.',
+        text: 'Trailing stop: a candle that does not reach the stop is assumed to reach its best price before its worst. When it reaches both the target and a stop that has moved, the target is assumed to fill first. Tight trailing stops therefore earn profits that a market would not pay. A finer timeframe_detail or the conservative fill model shows the size of this effect.',
       },
       {
         effect: 'neutral',
-        text: 'A trailing stop hit in the entry candle is placed at its distance from the open, never at the best price of the candle. With only_offset_is_reached it is placed at offset minus positive. An order beyond the best price waits for a later candle.',
+        text: 'A trailing stop hit in the entry candle is placed at its distance from the open, not from the best price of the candle. With only_offset_is_reached it is placed at offset minus positive. An order beyond the best price waits for a later candle.',
       },
     );
   }
