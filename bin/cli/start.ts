@@ -22,7 +22,7 @@ export function addStartCommand(program: Command): void {
   const start = program
     .command('start')
     .description('run the platform on this data folder: services, dashboard and tasks (npm start)')
-    .option('--auth', 'require a token for every call, as in production (see: touchstone token --help)')
+    .option('--auth', 'require a token for calls, as in production (see: touchstone token --help)')
     .option('--home <folder>', 'data folder (default: .touchstone; or TOUCHSTONE_HOME)')
     .option(
       '--exchange <key>',
@@ -98,7 +98,7 @@ function printStart(info: PlatformInfo, { home, auth }: PlatformOptions, flags: 
   console.log(`  data collection  ${info.data_collection_url}/docs`);
   if (flags.home) console.log(`Commands find it with: export TOUCHSTONE_HOME=${home}`);
   if (auth) {
-    console.log(`Every call needs a token: export TOUCHSTONE_TOKEN=$(${TOUCHSTONE} token --role researcher)`);
+    console.log(`Calls need a token: export TOUCHSTONE_TOKEN=$(${TOUCHSTONE} token --role researcher)`);
   }
 }
 

@@ -51,7 +51,7 @@ export interface PlatformOptions {
   readonly retention?: RetentionDays;
   /** Days for which entries of the audit trail are kept. Default: forever. */
   readonly auditDays?: number | undefined;
-  /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
+  /** Calls need a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;
   /** Dashboard at the backend's address, asked for each page. Default: none. */
   readonly dashboard?: () => DashboardState;

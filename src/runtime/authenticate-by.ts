@@ -1,7 +1,7 @@
 import { lazy } from '#domain/shared/lazy.ts';
 import { type Authenticate, withoutIdentityProvider, withoutToken } from './authenticate.ts';
 
-/** True in a deployment that requires a token for every call. */
+/** True in a deployment that requires a token for calls that are not public. */
 export function isEnforced({ ENVIRONMENT }: { readonly ENVIRONMENT: string }): boolean {
   return ENVIRONMENT === 'production';
 }

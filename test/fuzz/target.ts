@@ -100,7 +100,7 @@ async function readInfo(child: ChildProcess, file: string, lines: readonly strin
 /** True for a log line of level ERROR or a line outside the log: a stack, a warning of Node. */
 function isFault(line: string): boolean {
   if (!line.startsWith('{'))
-    return !/^(Touchstone is running| {2}(dashboard|backend|strategy|data collection) |Every call needs)/.test(
+    return !/^(Touchstone is running| {2}(dashboard|backend|strategy|data collection) |Calls need)/.test(
       line,
     );
   const { level } = JSON.parse(line) as { level?: string };

@@ -15,7 +15,8 @@ export const Me = z
       .array(z.string())
       .meta({ description: 'Groups of the token, as in `group:<name>` of a grant; roles are groups too' }),
     enforced: z.boolean().meta({
-      description: 'True where every call needs a token; false where calls without one are accepted',
+      description:
+        'True where calls need a token, except health and documentation; false where calls without one are accepted',
     }),
   })
   .meta({ id: 'Me' });

@@ -45,7 +45,7 @@ export interface BackendDeps
   readonly webhookDelivery: Pick<WebhookHandlerDeps, 'sender' | 'signatures' | 'waker'>;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
-  /** True where every call needs a token. */
+  /** True where calls need a token. */
   readonly authenticationEnforced: boolean;
 }
 

@@ -3016,7 +3016,7 @@ class Me(TypedDict):
     groups: list[str]
     """Groups of the token, as in `group:<name>` of a grant; roles are groups too"""
     enforced: bool
-    """True where every call needs a token; false where calls without one are accepted"""
+    """True where calls need a token, except health and documentation; false where calls without one are accepted"""
 
 
 class MetricDefinition(TypedDict):
