@@ -46,11 +46,43 @@ interface Document {
 /** Folder of the modules, from the root of the repository. */
 const FOLDER = 'clients/python/src/touchstone_client';
 const NOTICE = '# Written by `npm run openapi` from the OpenAPI documents: do not edit.\n# ruff: noqa';
-const KEYWORDS = new Set(
-  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
-    ' ',
-  ),
-);
+const KEYWORDS = new Set([
+  'False',
+  'None',
+  'True',
+  'and',
+  'as',
+  'assert',
+  'async',
+  'await',
+  'break',
+  'class',
+  'continue',
+  'def',
+  'del',
+  'elif',
+  'else',
+  'except',
+  'finally',
+  'for',
+  'from',
+  'global',
+  'if',
+  'import',
+  'in',
+  'is',
+  'lambda',
+  'nonlocal',
+  'not',
+  'or',
+  'pass',
+  'raise',
+  'return',
+  'try',
+  'while',
+  'with',
+  'yield',
+]);
 
 /** A service, and its OpenAPI document. */
 type Documented = Pick<Service, 'title' | 'description'> & {

@@ -6,6 +6,7 @@ import {
   checkStrategy,
 } from '#adapters/local/definitions/strategy-check.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { spotPairs } from '#domain/config/resolve-trading-mode.ts';
 import { chooseSource, sourceTimeframes } from '#domain/data/candle-source.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '#domain/data/plan-reads.ts';
@@ -15,8 +16,6 @@ import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type CheckCandles, folderCandles, simulatedCandles } from './candles-of-check.ts';
 
-/** Exchange of simulated candles. */
-export const SIMULATED = 'sim';
 /** End of simulated candles without a range; fixed, so that a check is repeatable. */
 const SIM_END = Date.UTC(2025, 0, 1);
 const MAX_PAIRS = 3;

@@ -7,7 +7,7 @@ import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/env/canary.ts';
 import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE, SERVICE_PREFIXES } from '#contract/values/names.ts';
 import type { Clock, Digest } from '#domain/ports.ts';
-import { idSuffix } from '#domain/shared/idempotency-key.ts';
+import { idFromKey } from '#domain/shared/idempotency-key.ts';
 
 export interface CanaryDeps {
   /** Address of the backend, with a slash at its end. */
@@ -176,7 +176,7 @@ async function send(deps: CanaryDeps, url: URL, init: RequestInit): Promise<Resp
 
 /** ID that the backend derives from the owner and the key of a submission. */
 function jobIdOf({ digest }: CanaryDeps, run: number): string {
-  return `${CANARY_ID_PREFIX}${idSuffix({ ids: NO_IDS, digest }, CANARY_OWNER, String(run))}`;
+  return `${CANARY_ID_PREFIX}${idFromKey({ ids: NO_IDS, digest }, CANARY_OWNER, String(run))}`;
 }
 
 const NO_IDS = {

@@ -27,7 +27,7 @@ const DUE_MS = 5;
 
 removeClientClasses();
 const progress = reportProgress(env.WATCH_MARK);
-const strays = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, failing);
+const unhandled = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, failing);
 
 let data: TrialDataOf | undefined;
 
@@ -47,7 +47,7 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
         clock: Date,
         findStrategy: async (name, digest) => {
           progress.enter(LOADING);
-          if (!isBuiltIn(name)) strays.blame(name);
+          if (!isBuiltIn(name)) unhandled.blame(name);
           return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
             progress.enter('reading the candles'),
           );
@@ -55,7 +55,7 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
       },
       job,
     );
-    strays.check();
+    unhandled.check();
     data = new TrialDataOf({ strategy, pairs, digest: sha256 }, cacheBytes);
     const codeDigest = sha256(`${ENGINE_VERSION} ${strategy.digest}`);
     return { codeDigest, dataDigest: digestTrialData(pairs, sha256), warnings };
@@ -76,18 +76,18 @@ async function replyTo(request: TrialRequest): Promise<TrialReply> {
   const left = timersLeft() > before;
   // Timers that are due throw now. The process ends with later timers, so that they cannot affect another trial.
   if (left) await sleep(DUE_MS);
-  const stray = strayed();
+  const failed = unhandledOutcome();
   progress.ended();
-  return { outcome: stray ?? outcome, spent: left || stray !== undefined };
+  return { outcome: failed ?? outcome, spent: left || failed !== undefined };
 }
 
 function timersLeft(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
 
-function strayed(): TrialOutcome | undefined {
+function unhandledOutcome(): TrialOutcome | undefined {
   try {
-    strays.check();
+    unhandled.check();
     return undefined;
   } catch (error) {
     return { state: 'failed', error: finalFailure(error)!.message };

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CLI_LIMITS } from '#contract/values/limits.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahead.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import { checkOnCandles, SIMULATED } from '../local/certify-strategy.ts';
+import { checkOnCandles } from '../local/certify-strategy.ts';
 
 export interface CausalOptions {
   /** Exchange of stored candles in `home`; it needs `range`. Default: simulated candles. */

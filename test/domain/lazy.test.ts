@@ -18,7 +18,7 @@ class Store {
   }
 }
 
-test('deferred object is loaded once, at the first call', async () => {
+test('lazy object is loaded once, at the first call', async () => {
   const load = vi.fn(async () => new Store());
   const store = lazy(load);
   expect(load).not.toHaveBeenCalled();
@@ -27,12 +27,12 @@ test('deferred object is loaded once, at the first call', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('deferred method can be taken from its object', async () => {
+test('lazy method can be taken from its object', async () => {
   const { count } = lazy(async () => new Store());
   expect(await count(0)).toBe(2);
 });
 
-test('deferred async iterable yields its items and ends early with its consumer', async () => {
+test('lazy async iterable yields its items and ends early with its consumer', async () => {
   const store = lazy(async () => new Store());
   const items: string[] = [];
   for await (const item of store.all()) items.push(item);
@@ -43,7 +43,7 @@ test('deferred async iterable yields its items and ends early with its consumer'
   }
 });
 
-test('deferred call rejects with the error of the method or of the load', async () => {
+test('lazy call rejects with the error of the method or of the load', async () => {
   await expect(lazy(async () => new Store()).fail()).rejects.toThrow('no such table');
   const broken = lazy(async (): Promise<Store> => {
     throw new Error('no such file');
@@ -51,7 +51,7 @@ test('deferred call rejects with the error of the method or of the load', async 
   await expect(broken.count(1)).rejects.toThrow('no such file');
 });
 
-test('deferred object can be the result of an async function', async () => {
+test('lazy object can be the result of an async function', async () => {
   const load = vi.fn(async () => new Store());
   const store = await (async () => lazy(load))();
   expect(load).not.toHaveBeenCalled();

@@ -11,7 +11,7 @@ import { openMarketStores } from '#adapters/open-stores.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { TIMEFRAMES } from '#contract/values/limits.ts';
 import { listNames } from '#contract/values/list-names.ts';
-import { TOUCHSTONE } from '#contract/values/names.ts';
+import { SIMULATED, TOUCHSTONE } from '#contract/values/names.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { PlatformInfo } from '../../../src/local/platform-info.ts';
@@ -20,7 +20,6 @@ import { duration, escapeControlChars, minute, number, table, wrap } from '../ou
 
 /** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
 const REAL_EXCHANGE = 'binanceusdm';
-const SIMULATED = 'sim';
 /** Names shown per message and in a cell of a table. */
 const NAMES_SHOWN = 3;
 /** Characters per line of a cell. */

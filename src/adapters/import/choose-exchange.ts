@@ -1,10 +1,8 @@
 import { listNames } from '#contract/values/list-names.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { SPOT_EXCHANGES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { isExchangeKey } from '#domain/shared/validate.ts';
 import type { Found } from './find.ts';
-
-/** The simulated market: its collection would fill the gaps of real candles with simulated ones. */
-export const SIMULATED = 'sim';
 
 /** The reason why candles of a trading mode cannot be those of an exchange: no run could read them. */
 function exchangeProblem(exchange: string, mode: TradingMode): string | undefined {

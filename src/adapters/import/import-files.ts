@@ -1,10 +1,11 @@
 import { basename, dirname } from 'node:path';
+import { SIMULATED } from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
-import { exchangeOf, type ImportExchanges, SIMULATED } from './choose-exchange.ts';
+import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
 import type { FileContent, Source } from './file-content.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './file-rows.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';

@@ -1,4 +1,4 @@
-/** Bounds and defaults of the account's options. This file imports nothing, so the engine can read it without zod. */
+/** Bounds and defaults of the account's options. */
 
 export const ORDER_TYPES = ['limit', 'market'] as const;
 

@@ -1,4 +1,4 @@
-/** Types of events, without zod: what derives and sends events must start fast. */
+/** Types of events. */
 
 /** Type of each event, and the change that it reports. The order is that of docs/events.md. */
 export const EVENT_TYPES = {

@@ -1,6 +1,6 @@
 /**
  * Bounds, enumerations and defaults of a backtest request, each stated once: the schemas, the domain's checks, the engine and the
- * CLI read them here. This file imports nothing, so the engine can read it without zod.
+ * CLI read them here.
  */
 
 /** Bounds of a number, both included unless `aboveMin` or `belowMax` excludes one. */

@@ -1,6 +1,5 @@
 /**
- * Label and unit of every metric of the report, each stated once: the schemas and the engine's catalogue read them here. This file
- * imports nothing, so the engine can read it without zod.
+ * Label and unit of every metric of the report, each stated once: the schemas and the engine's catalogue read them here.
  */
 
 /** `quote`: quote currency. `base`: base currency. `ratio`: a number without a unit. */

@@ -6,6 +6,9 @@ import type { ServiceName } from './operation.ts';
  */
 export const TOUCHSTONE = 'npx --no-install touchstone';
 
+/** Exchange key of the simulated market. */
+export const SIMULATED = 'sim';
+
 /** Response header of every response, and request header that a caller may set. */
 export const CORRELATION_HEADER = 'X-Correlation-ID';
 

@@ -1,4 +1,4 @@
-/** Trading modes and the symbols of each. This file imports nothing, so the engine can read it without zod. */
+/** Trading modes and the symbols of each. */
 
 /** Perpetual futures, or spot: no shorts, no leverage, no funding. */
 export const TRADING_MODES = ['futures', 'spot'] as const;

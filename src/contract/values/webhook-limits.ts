@@ -1,4 +1,4 @@
-/** Bounds and durations of webhooks, without zod: functions that deliver must start fast. */
+/** Bounds and durations of webhooks. */
 
 export const WEBHOOK_LIMITS = {
   /** Webhooks of one owner. */

@@ -135,7 +135,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     job.kind === 'backtest' ? await sampleBacktest(deps, found, { config, pairs, outcome }) : undefined;
   const lookAheadMs = deps.processorMs() - sampling;
   if (!(await progress.stillMine())) return false;
-  // A stray error of the strategy fails the run as well.
+  // An unhandled error of the strategy fails the run as well.
   await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));

@@ -29,7 +29,7 @@ import {
   withRegisteredConfig,
 } from '../registry/container-image.ts';
 import { checkExperimentName } from '../shared/experiment-name.ts';
-import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { checkSpelling, unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, isoTime } from '../shared/validate.ts';
 import { type UseSignalsDeps, useSignals } from '../signals/use-signals.ts';
@@ -99,7 +99,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const config = await useSignals(deps, isOfVersion ? null : caller, resolved);
   const kind = caller.isCanary ? 'canary' : 'backtest';
   const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
-  const jobId = `${prefix}${idSuffix(deps, owner, input.idempotencyKey)}`;
+  const jobId = `${prefix}${idFromKey(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const run = {
     config,

@@ -15,6 +15,7 @@ import {
   type Timeframe,
   UNLIMITED_STAKE,
 } from '#contract/values/limits.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
@@ -247,8 +248,6 @@ function checkStake(stake: number | string, wallet: number): number | typeof UNL
   });
 }
 
-/** Simulated exchange: its prices and amounts have no steps. */
-const SIMULATED = 'sim';
 /**
  * The requested precision; by default `exchange` where the instruments of all pairs are stored. A universe needs those of some of
  * its candidates: it leaves the others out. Throws VAL005 for another value, and for `exchange` when an instrument is missing.

@@ -5,7 +5,7 @@ import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/values/limits.ts
 import { TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
-import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { checkCount, checkOneOf, checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
 import { type CollectionStore, checkRoom, enqueue, isUnfinished } from './collection-queue.ts';
 import type { Exchanges } from './exchange-ports.ts';
@@ -36,7 +36,7 @@ export async function startCollection(
 ): Promise<Collection> {
   const { collections, digest } = deps;
   const plan = await planCollection(deps, input.body);
-  const id = `co-${idSuffix(deps, input.owner, input.idempotencyKey)}`;
+  const id = `co-${idFromKey(deps, input.owner, input.idempotencyKey)}`;
   const request_digest = digest(JSON.stringify(input.body));
   const now = isoTime(deps.clock.now());
   let stored = await collections.get(id);

@@ -14,7 +14,7 @@ import { enqueue } from '../queue/enqueue.ts';
 import type { MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
 import { checkExperimentName } from '../shared/experiment-name.ts';
-import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/validate.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import { hyperoptLane } from './hyperopt-lane.ts';
@@ -75,7 +75,7 @@ function newHyperopt(
   { config, base, collect, warnings, reads, startup, strategy, instruments }: ResolvedHyperopt,
 ): HyperoptJobIn<'pending'> {
   const session = checkSession(named);
-  const jobId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
+  const jobId = `ho-${idFromKey(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput: HyperoptExecutionInput = {
     job_id: jobId,
@@ -152,7 +152,7 @@ export async function resumeHyperopt(
   }
   const { schema_version, kind, experiment_name, config, base, warnings, execution_input } = old;
   const { strategy_digest, instruments } = old;
-  const newId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
+  const newId = `ho-${idFromKey(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   return store(deps, {
     schema_version,

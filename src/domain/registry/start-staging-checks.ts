@@ -17,7 +17,7 @@ import type { Clock, Digest, Ids, JobStore, Log, SeriesStore } from '../ports.ts
 import { enqueue } from '../queue/enqueue.ts';
 import { backtestLane, type MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
-import { idSuffix } from '../shared/idempotency-key.ts';
+import { idFromKey } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/validate.ts';
 import type { StagingChecks, StagingOutcome } from '../transitions/check-status.ts';
 import { checkImageRuns, type ImagePolicy, imageOf, registeredOf } from './container-image.ts';
@@ -107,7 +107,7 @@ async function newJob(
   const known = await findStrategy(deps.strategies, version.config.strategy, notFound);
   const { definition } = known;
   const key = `${model_name}#${version.version}#${version.content_hash}`;
-  const jobId = `${VALIDATION_ID_PREFIX}${idSuffix(deps, 'staging checks', key)}`;
+  const jobId = `${VALIDATION_ID_PREFIX}${idFromKey(deps, 'staging checks', key)}`;
   // A parameter that the strategy got since has its default.
   const params = resolveParameters(definition.parameters, version.config.params).values;
   const config = await smokeConfig(deps, { ...version.config, params: { ...params } });

@@ -5,7 +5,7 @@ import type { Digest, Ids } from '../ports.ts';
  * The part of a new resource's id after its prefix. With an Idempotency-Key it derives from owner and key, so that a
  * repeated request finds the resource of the first one. Throws VAL005 for a malformed key.
  */
-export function idSuffix(
+export function idFromKey(
   deps: { readonly ids: Ids; readonly digest: Digest },
   owner: string,
   key: string | null,

@@ -5,7 +5,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { SIGNALS_FORMATS, SIGNALS_ID_PREFIX, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { Clock, Digest, Ids, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
-import { idSuffix, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { unknownSignals } from '../shared/unknown-resources.ts';
 import { checkMaxLength, checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
@@ -51,7 +51,7 @@ export async function createSignals(
       context: { value: body.sha256.slice(0, 100) },
     });
   }
-  const signals_id = `${SIGNALS_ID_PREFIX}${idSuffix(deps, owner, idempotencyKey)}`;
+  const signals_id = `${SIGNALS_ID_PREFIX}${idFromKey(deps, owner, idempotencyKey)}`;
   await checkCount(deps, owner, signals_id);
   const stored = await deps.signals.create({
     schema_version: 1,

@@ -1,5 +1,5 @@
-import type { Candles } from '#engine/candles.ts';
-import { type MlLabel, UNKNOWN_LABEL } from '#engine/strategy.ts';
+import type { Candles } from '../candles.ts';
+import { type MlLabel, UNKNOWN_LABEL } from '../strategy.ts';
 
 /**
  * Label of a rising price: 1 where the close `horizon` candles later is higher by more than `minRise`, else 0. Unknown on

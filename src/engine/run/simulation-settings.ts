@@ -1,10 +1,10 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
-import type { SimulationSettings } from '#engine/simulator/types.ts';
-import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { SimulationSettings } from '../simulator/types.ts';
 import { exitRules } from '../strategies/exit-rules.ts';
+import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { withCallbackContext } from '../strategy-errors.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
 
 /** `buffer` moves the liquidation price towards the entry by this share of their distance. */
 const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;

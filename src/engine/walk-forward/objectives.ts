@@ -1,7 +1,7 @@
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import type { Direction } from '#contract/hyperopt/hyperopt.ts';
-import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
+import { METRIC_DEFINITIONS } from '../metrics/catalogue.ts';
 
 /** A metric that a search can optimize. */
 export interface Objective {

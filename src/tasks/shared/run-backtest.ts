@@ -36,7 +36,7 @@ export async function runBacktest(
 ): Promise<void> {
   removeClientClasses();
   const progress = reportProgress(env.WATCH_MARK);
-  const strays = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, (error) => {
+  const unhandled = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, (error) => {
     progress.ended();
     fail(error);
   });
@@ -47,7 +47,7 @@ export async function runBacktest(
         ...stores,
         findStrategy: (name, digest) => {
           progress.enter(LOADING);
-          if (!isBuiltIn(name)) strays.blame(name);
+          if (!isBuiltIn(name)) unhandled.blame(name);
           return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() => {
             progress.enter('reading the candles');
             useShortRunV8Flags();
@@ -61,7 +61,7 @@ export async function runBacktest(
         pause: async () => {
           restoreV8Flags();
           await setImmediate();
-          strays.check();
+          unhandled.check();
         },
         processorMs: () => {
           const { user, system } = process.cpuUsage();
