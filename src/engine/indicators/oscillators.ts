@@ -157,14 +157,15 @@ export function chandeMomentum(values: Float64Array, period: number, out?: Float
 type MovingAverage = (values: Float64Array, period: number, out?: Float64Array) => Float64Array;
 
 /**
- * Absolute price oscillator: fast minus slow average, by default simple ones as in TA-Lib. First value on row `slow - 1`.
+ * Absolute price oscillator: fast minus slow average, by default exponential ones as in TA-Lib from 0.8 on. First value on row
+ * `slow - 1`.
  * @throws RangeError for periods that are not integers from 1
  */
 export function apo(
   values: Float64Array,
   fast = 12,
   slow = 26,
-  average: MovingAverage = sma,
+  average: MovingAverage = ema,
   out?: Float64Array,
 ): Float64Array {
   const slowAverage = average(values, slow, out);
@@ -182,7 +183,7 @@ export function ppo(
   values: Float64Array,
   fast = 12,
   slow = 26,
-  average: MovingAverage = sma,
+  average: MovingAverage = ema,
   out?: Float64Array,
 ): Float64Array {
   const slowAverage = average(values, slow, out);

@@ -16,8 +16,10 @@ const OURS: Record<Call, (candles: Candles) => readonly Float64Array[]> = {
   },
   'AROONOSC(high, low, 14)': (c) => [ta.aroonOscillator(c, 14)],
   'CMO(close, 14)': ({ close }) => [ta.chandeMomentum(close, 14)],
-  'APO(close, 12, 26, 0)': ({ close }) => [ta.apo(close, 12, 26)],
-  'PPO(close, 12, 26, 0)': ({ close }) => [ta.ppo(close, 12, 26)],
+  'APO(close, 12, 26, 0)': ({ close }) => [ta.apo(close, 12, 26, ta.sma)],
+  'PPO(close, 12, 26, 0)': ({ close }) => [ta.ppo(close, 12, 26, ta.sma)],
+  'APO(close)': ({ close }) => [ta.apo(close)],
+  'PPO(close)': ({ close }) => [ta.ppo(close)],
   'TRIX(close, 8)': ({ close }) => [ta.trix(close, 8)],
   'ULTOSC(high, low, close, 7, 14, 28)': (c) => [ta.ultimateOscillator(c, [7, 14, 28])],
   'BOP(open, high, low, close)': (c) => [ta.balanceOfPower(c)],
@@ -151,7 +153,7 @@ it('stochasticRsi is 50 while nothing is traded, in spite of rounding', () => {
 describe('arguments', () => {
   it('an apo of exponential averages is the line of a MACD in the long run', () => {
     const { close } = marketCandles(5, 400);
-    expect(ta.apo(close, 12, 26, ta.ema).at(-1)).toBeCloseTo(ta.macd(close).macd.at(-1)!, 9);
+    expect(ta.apo(close, 12, 26).at(-1)).toBeCloseTo(ta.macd(close).macd.at(-1)!, 9);
   });
 
   it.each([
