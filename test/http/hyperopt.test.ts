@@ -203,8 +203,23 @@ describe('hyperopt request', () => {
     });
   });
 
+  it.each([
+    [
+      'by other names',
+      ['lightgbm', 'XGBoostClassifier'],
+      /^model_types: XGBoostClassifier and lightgbm train the same model here, since a tree of max_depth 3 has at most 8 leaves and max_leaves is 31/,
+    ],
+    ['one of them', ['leafwise_gbdt', 'symmetric_gbdt'], undefined],
+  ])(
+    'response warns of two kinds of models that are the same one: %s',
+    async (_name, model_types, warning) => {
+      const { warnings } = await accepted({ model_types });
+      expect(warnings).toEqual(warning ? [expect.stringMatching(warning)] : []);
+    },
+  );
+
   it('trials run with the precision of their backtest', async () => {
-    const asked = { exchange: 'binanceusdm', pairs: ['BTC/USDT:USDT'] };
+    const asked = { exchange: 'binanceusdm', pairs: ['BTC/USDT:USDT'], model_types: ['xgboost'] };
     expect(await accepted(asked)).toMatchObject({ precision: 'none', warnings: [] });
     expect((await submit({ ...asked, precision: 'exchange' })).body.detail).toMatchObject({
       code: 'VAL005',
@@ -231,7 +246,9 @@ describe('hyperopt request', () => {
     const stored = await new DynamoHyperoptStore(engine.client, engine.tables.jobs).get(exact.job_id);
     expect(stored!.instruments).toEqual({ 'BTC/USDT:USDT': record });
     expect(await accepted({ ...asked, precision: 'none' })).toMatchObject({ precision: 'none' });
-    expect(await accepted({ exchange: 'sim', precision: 'exchange' })).toMatchObject({
+    expect(
+      await accepted({ exchange: 'sim', precision: 'exchange', model_types: ['xgboost'] }),
+    ).toMatchObject({
       precision: 'none',
       warnings: [expect.stringMatching(/^precision is none: sim has no price ticks/)],
     });
@@ -322,9 +339,14 @@ describe('hyperopt request', () => {
     expect(config.workers).toBe(2);
     expect(warnings).toEqual([
       'Unknown key n_trail was ignored; did you mean n_trials?',
+      expect.stringMatching(/^model_types: depthwise_gbdt and leafwise_gbdt train the same model/),
       expect.stringMatching(/^workers is 2 instead of 8/),
     ]);
-    const misspelt = await submit({ strategy: 'ema_crossover', search: { fast: { mni: 5 } } });
+    const misspelt = await submit({
+      strategy: 'ema_crossover',
+      model_types: ['none'],
+      search: { fast: { mni: 5 } },
+    });
     expect(misspelt.body.warnings).toEqual([
       'Unknown key search.fast.mni was ignored; did you mean search.fast.min?',
     ]);

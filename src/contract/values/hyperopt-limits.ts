@@ -50,6 +50,14 @@ export const HYPEROPT_LIMITS = {
   windows: { min: 1, max: 1_000 },
 } as const;
 
+/** True when trees that grow by depth and by leaf are the same: the leaves suffice for every split down to the depth. */
+export function growsSameTrees(settings: {
+  readonly max_depth: number;
+  readonly max_leaves: number;
+}): boolean {
+  return 2 ** settings.max_depth <= settings.max_leaves;
+}
+
 export const HYPEROPT_DEFAULTS = {
   n_trials: 100,
   train_period_days: ML_ENGINE_DEFAULTS.train_period_days,

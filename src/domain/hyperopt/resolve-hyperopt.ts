@@ -25,7 +25,13 @@ import type { KnownStrategy } from '../config/strategy-ports.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
-import { resolveSpaces, searchWarnings, trainsModels, untrainedWarnings } from './resolve-spaces.ts';
+import {
+  resolveSpaces,
+  sameModelWarnings,
+  searchWarnings,
+  trainsModels,
+  untrainedWarnings,
+} from './resolve-spaces.ts';
 
 /** Fields of a hyperopt request that mean the same in a backtest's `config`. */
 const CONFIG_FIELDS = [
@@ -96,6 +102,7 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
       ...unknownKeyWarnings(input, KEYS, ''),
       ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'date_range.'),
       ...searchWarnings(input.search ?? {}),
+      ...sameModelWarnings(spaces, base.ml_engine),
       ...baseWarnings,
       ...warnings,
       ...(isTrained ? [] : untrainedWarnings(input)),

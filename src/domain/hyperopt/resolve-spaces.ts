@@ -12,7 +12,8 @@ import {
   HYPEROPT_LIMITS as LIMITS,
 } from '#contract/hyperopt/hyperopt-request.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { NumberBounds } from '#contract/values/limits.ts';
+import { growsSameTrees } from '#contract/values/hyperopt-limits.ts';
+import type { ModelKind, NumberBounds } from '#contract/values/limits.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
@@ -80,6 +81,20 @@ export function untrainedWarnings(input: HyperoptRequest): string[] {
   return (['train_period_days', 'n_estimators_range', 'learning_rate_range'] as const)
     .filter((name) => input[name] !== undefined)
     .map((name) => `${name} was ignored: no models are trained`);
+}
+
+/** Warning before a search tries two names of one model. */
+export function sameModelWarnings(
+  { model_types }: Pick<HyperoptJobConfig, 'model_types'>,
+  ml: ResolvedMlEngine | undefined,
+): string[] {
+  const named = (kind: ModelKind) => model_types.find((name) => modelKindOf(name) === kind);
+  const [depthwise, leafwise] = [named('depthwise_gbdt'), named('leafwise_gbdt')];
+  if (!ml || !depthwise || !leafwise || !growsSameTrees(ml)) return [];
+  const { max_depth, max_leaves } = ml;
+  return [
+    `model_types: ${depthwise} and ${leafwise} train the same model here, since a tree of max_depth ${max_depth} has at most ${2 ** max_depth} leaves and max_leaves is ${max_leaves}. Remove one of them`,
+  ];
 }
 
 type ResolvedSpaces = Pick<

@@ -18,6 +18,25 @@ function train(changes: Partial<ClassifierSettings>) {
   return JSON.stringify(trainClassifier({ features, labels, weights }, settings).serialize());
 }
 
+describe('depthwise_gbdt and leafwise_gbdt', () => {
+  const predict = (changes: Partial<ClassifierSettings>) => {
+    const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, n_estimators: 15, ...changes };
+    return [...trainClassifier({ features, labels, weights }, settings).predict(features)];
+  };
+
+  it.each([
+    ['are the same model where the leaves suffice for the depth', { max_depth: 4, max_leaves: 16 }, true],
+    ['are the same model with the default settings of a run', { max_depth: 4, max_leaves: 31 }, true],
+    ['differ where they do not', { max_depth: 4, max_leaves: 15 }, false],
+  ] as const)('%s', (_name, changes, areSame) => {
+    const [a, b] = (['depthwise_gbdt', 'leafwise_gbdt'] as const).map((kind) =>
+      predict({ ...changes, kind }),
+    );
+    if (areSame) expect(a).toEqual(b);
+    else expect(a).not.toEqual(b);
+  });
+});
+
 describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%s', (kind) => {
   it('model depends on its seed only when rows or features are sampled', () => {
     for (const drawn of [{ subsample: 0.5 }, { column_sample: 0.5 }]) {

@@ -1,4 +1,5 @@
 import LIMITS from 'virtual:limits';
+import { growsSameTrees } from '#contract/values/hyperopt-limits.ts';
 import { CheckField, CheckGroup, SelectField } from '../../forms/choices.tsx';
 import { RangeField } from '../../forms/inputs.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
@@ -166,6 +167,11 @@ function ParameterField(props: {
   );
 }
 
+const { max_depth, max_leaves } = LIMITS.models.defaults;
+const areSame = growsSameTrees({ max_depth, max_leaves });
+const SAME_KINDS: readonly string[] = ['depthwise_gbdt', 'leafwise_gbdt'];
+const SAME_HELP = `With the default depth of ${max_depth} and ${max_leaves} leaves, depthwise_gbdt and leafwise_gbdt are the same model: leave one out.`;
+
 function ModelFields(props: { readonly fields: Draft['fields']; readonly onChange: ChangeFields }) {
   const { fields, onChange } = props;
   const kinds = fields.model_types ?? defaults.model_types;
@@ -193,6 +199,7 @@ function ModelFields(props: { readonly fields: Draft['fields']; readonly onChang
         path="model_types"
         options={[...new Set([...LIMITS.modelKinds, ...kinds])].map((value) => ({ value }))}
         values={kinds}
+        {...(areSame && SAME_KINDS.every((kind) => kinds.includes(kind)) ? { help: SAME_HELP } : {})}
         onChange={(values) => onChange({ model_types: [...values] })}
       />
       <RangeField label="Trees" isInteger {...range('n_estimators_range', limits.n_estimators)} />
