@@ -82,7 +82,10 @@ const BenchmarkAttribution = z
       })
       .optional()
       .meta({ description: 'Stored candles of bitcoin that the run does not trade; absent for its pairs' }),
-    days: z.int().nullable().meta({ description: 'Daily returns of the regression' }),
+    days: z.int().nullable().meta({
+      description:
+        'Daily returns of the regression: of the days on which the benchmark has candles. With candles on less than 90 % of the days of the run there is none',
+    }),
     lag: z.int().nullable().meta({ description: 'Lags of the Newey-West errors' }),
     benchmark_return_pct: percent,
     alpha_pct: percent.meta({

@@ -32,7 +32,7 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
   const read = everything.filter(
     (each) =>
       (pairs.includes(each.symbol) && own.includes(each.timeframe)) ||
-      (each.symbol === benchmark?.pair && each.timeframe === benchmark.source) ||
+      (each.symbol === benchmark?.pair && [benchmark.source, benchmark.exact].includes(each.timeframe)) ||
       informative.some(({ symbol, timeframe: other }) => symbol === each.symbol && other === each.timeframe),
   );
   const months = await Promise.all(

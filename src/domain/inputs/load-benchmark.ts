@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { RunBenchmark } from '#engine/robustness/bitcoin.ts';
-import { MIN_DAYS } from '#engine/robustness/robustness.ts';
+import { MIN_COVERED, MIN_DAYS } from '#engine/robustness/robustness.ts';
 import {
   ceilToGrid,
   DAY_MS,
@@ -11,7 +11,7 @@ import {
   tradedRange,
 } from '#engine/timeframe.ts';
 import { chooseSource, sourceTimeframes } from '../data/candle-source.ts';
-import type { Clock, SeriesStore } from '../ports.ts';
+import type { Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';
 import type { LoadCandlesDeps } from './load-candles.ts';
 import { readAs } from './load-informative.ts';
@@ -22,6 +22,8 @@ interface ChosenBenchmark {
   readonly pair: string;
   /** Undefined when all stored candles are too short. */
   readonly source: Timeframe | undefined;
+  /** Stored candles that open with each candle of the run; undefined without any. */
+  readonly exact: Timeframe | undefined;
   /** The whole days of the run, ms. */
   readonly start: number;
   readonly end: number;
@@ -52,28 +54,43 @@ export async function chooseBenchmark(
   );
   const wanted = { pair, timeframe: '1d' as const };
   const source = chooseSource(new Map(affordable), wanted, { start, end }, clock.now());
-  return { pair, source: source?.timeframe, start, end };
+  const exact = sourceTimeframes(run.timeframe).find((each) => stored.has(`${pair}#${each}`));
+  return { pair, source: source?.timeframe, exact, start, end };
 }
 
 /** Gaps beyond the tolerance, and a corrupt file. */
 const isUnusable = (error: unknown) =>
   error instanceof CorruptFileError || (error instanceof CodedError && error.code === 'DATA002');
 
+/** Price at the open of the last candle of a run, ms, where the run ends; null when none is stored. */
+async function readLast(
+  deps: LoadCandlesDeps,
+  key: SeriesKey,
+  time: number,
+): Promise<{ readonly time: number; readonly open: number } | null> {
+  const read = () => deps.candles.read(key, time, time + 1);
+  const { timestamp, open } = await recordCorruption(deps, key, read);
+  return timestamp[0] === time ? { time, open: open[0]! } : null;
+}
+
 /** Reads the benchmark of a run. Data that cannot be used are its reason, not an error: the run does not need them. */
 export async function loadBenchmark(deps: LoadCandlesDeps, run: Run): Promise<RunBenchmark | undefined> {
   const chosen = await chooseBenchmark(deps, run);
   if (!chosen) return undefined;
-  const { pair, source, start, end } = chosen;
+  const { pair, source, exact, start, end } = chosen;
   if (source === undefined) {
     const reason = `The stored candles of ${pair} are too short for ${(end - start) / DAY_MS} days. Collect its 1h candles to compare with it.`;
     return { pair, reason };
   }
   const key = { exchange: run.exchange, symbol: pair, timeframe: source };
   try {
-    const candles = await readAs(deps, key, '1d', { start, end });
-    if (run.trading_mode === 'spot') return { pair, source, candles };
+    const time = floorToGrid(Date.parse(run.date_range.end) - 1, TIMEFRAME_MS[run.timeframe]);
+    const candles = await readAs(deps, key, '1d', { start, end }, 1 - MIN_COVERED);
+    const last = exact ? await readLast(deps, { ...key, timeframe: exact }, time) : null;
+    const benchmark = { pair, source, candles, last };
+    if (run.trading_mode === 'spot') return benchmark;
     const readFunding = () => deps.candles.readFunding(run.exchange, pair, start, end);
-    return { pair, source, candles, funding: await recordCorruption(deps, key, readFunding) };
+    return { ...benchmark, funding: await recordCorruption(deps, key, readFunding) };
   } catch (error) {
     if (!isUnusable(error)) throw error;
     return { pair, reason: `The stored candles of ${pair} cannot be used: ${(error as Error).message}.` };

@@ -26,13 +26,14 @@ export async function readAs(
   key: SeriesKey,
   timeframe: Timeframe,
   { start, end }: TimeInterval,
+  gapTolerance = GAP_TOLERANCE,
 ): Promise<Candles> {
   const stepMs = TIMEFRAME_MS[timeframe];
   const isComputed = key.timeframe !== timeframe;
   const from = isComputed ? floorToGrid(start, stepMs) : start;
   const to = isComputed ? ceilToGrid(end, stepMs) : end;
   const stored = await recordCorruption(deps, key, () => deps.candles.read(key, from, to));
-  checkGaps(stored, key);
+  checkGaps(stored, key, gapTolerance);
   return resampleCandles(stored, TIMEFRAME_MS[key.timeframe], stepMs);
 }
 
@@ -72,17 +73,17 @@ export class InformativeLoader {
   }
 }
 
-function checkGaps({ timestamp }: Candles, { symbol, timeframe }: SeriesKey): void {
+function checkGaps({ timestamp }: Candles, { symbol, timeframe }: SeriesKey, tolerance: number): void {
   const step = TIMEFRAME_MS[timeframe];
   const expected = (timestamp.at(-1)! - timestamp[0]!) / step + 1;
   const missing = expected - timestamp.length;
-  if (timestamp.length === 0 || missing <= expected * GAP_TOLERANCE) return;
+  if (timestamp.length === 0 || missing <= expected * tolerance) return;
   let widest = 1;
   for (let i = 2; i < timestamp.length; i++) {
     if (timestamp[i]! - timestamp[i - 1]! > timestamp[widest]! - timestamp[widest - 1]!) widest = i;
   }
   throw new CodedError('DATA002', {
-    message: `${missing} of ${expected} ${timeframe} candles of ${symbol} are missing, more than ${GAP_TOLERANCE * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}. Collect them again or choose another date_range`,
-    context: { symbol, missing, expected, tolerance: GAP_TOLERANCE },
+    message: `${missing} of ${expected} ${timeframe} candles of ${symbol} are missing, more than ${tolerance * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}. Collect them again or choose another date_range`,
+    context: { symbol, missing, expected, tolerance },
   });
 }

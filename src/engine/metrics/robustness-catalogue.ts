@@ -1,6 +1,9 @@
 import { define } from './catalogue.ts';
 
-/** Definitions of the numbers of the robustness section. B_d: return of the benchmark on day d; T: number of days. */
+/**
+ * Definitions of the numbers of the robustness section. B_d: return of the benchmark on day d. The regression has only the m days on
+ * which the benchmark has candles, with the returns from each of them to the next.
+ */
 export const ROBUSTNESS_DEFINITIONS = define('robustness', {
   'robustness.cost': [
     'Break-even cost per side',
@@ -31,27 +34,35 @@ export const ROBUSTNESS_DEFINITIONS = define('robustness', {
     'percent',
     'largest fall of the compounded R_d of these days below its maximum; of the bootstrap: of each path',
   ],
-  'robustness.lag': ['Lags', 'count', 'floor(4 (T / 100)^(2/9))'],
+  'robustness.lag': ['Lags', 'count', 'floor(4 (m / 100)^(2/9)), m: days of the regression'],
   'robustness.benchmark_return_pct': ['Benchmark %', 'percent', '(product of 1 + B_d - 1) * 100'],
   'robustness.alpha_pct': [
     'Alpha',
     'percent',
-    'a * 365 * 100 of the regression R_d = a + b B_d + e_d by least squares',
+    'a * 365 * 100 of the regression R_d = a + b B_d + e_d by least squares, over the days on which the benchmark has candles; both end at the open of the last candle of the run',
   ],
   'robustness.alpha_low_pct': [
     'Alpha, lower end',
     'percent',
-    '(a - t_(0.975, T-2) * error of a) * 365 * 100, Newey-West errors with Bartlett weights and the factor T / (T - 2)',
+    '(a - t_(0.975, m-2) * error of a) * 365 * 100, Newey-West errors with Bartlett weights and the factor m / (m - 2), m: days of the regression',
   ],
   'robustness.alpha_high_pct': ['Alpha, upper end', 'percent', 'as the lower end, with +'],
   'robustness.alpha_p_value': [
     'P-value of alpha',
     'probability',
-    'two-sided, a / error of a under Student with T - 2 degrees of freedom',
+    'two-sided, a / error of a under Student with m - 2 degrees of freedom, m: days of the regression',
   ],
   'robustness.beta': ['Beta', 'ratio', 'b of the same regression'],
-  'robustness.beta_low': ['Beta, lower end', 'ratio', 'b - t_(0.975, T-2) * error of b'],
-  'robustness.beta_high': ['Beta, upper end', 'ratio', 'b + t_(0.975, T-2) * error of b'],
+  'robustness.beta_low': [
+    'Beta, lower end',
+    'ratio',
+    'b - t_(0.975, m-2) * error of b, m: days of the regression',
+  ],
+  'robustness.beta_high': [
+    'Beta, upper end',
+    'ratio',
+    'b + t_(0.975, m-2) * error of b, m: days of the regression',
+  ],
   'robustness.information_ratio': ['Information ratio', 'ratio', 'mean / std of R_d - B_d, times sqrt(365)'],
   'robustness.up_capture_pct': [
     'Up capture',

@@ -4,6 +4,7 @@ import { FillCosts } from '../simulator/state/fill-costs.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import type { DailyCosts } from '../slippage/daily-costs.ts';
 import { DAY_MS } from '../timeframe.ts';
+import type { PairMembership } from '../universe/membership.ts';
 
 /** Prices and funding of a pair that is bought and held. */
 export interface HeldPair {
@@ -11,6 +12,8 @@ export interface HeldPair {
   readonly funding?: FundingEvents;
   /** Spread and impact of its fills; without them the slippage is all. */
   readonly costs?: DailyCosts;
+  /** Of a pair of a universe. */
+  readonly universe?: Pick<PairMembership, 'delisting'>;
 }
 
 /** Costs of every fill, as ratios of its value. */
@@ -21,8 +24,9 @@ interface HoldingCosts {
 
 /**
  * Equity at the end of each day of buying every pair for an equal share of the wallet at the open of its first candle, and selling
- * it at the close of its last, with fees, slippage, spread, impact and funding. A limit of participation does not bind: the share is
- * one fill. A share is cash before and after. Leverage is 1.
+ * it where a run closes what is left open: at the open of its last candle, which is traded and not valued; a delisted pair at its
+ * close. With fees, slippage, spread, impact and funding. A limit of participation does not bind: the share is one fill. A share is
+ * cash before and after. Leverage is 1.
  *
  * @param wallet starting balance, quote currency
  */
@@ -39,7 +43,7 @@ export function holdEquity(
 
 function addPair(
   equity: Float64Array,
-  { candles, funding, costs }: HeldPair,
+  { candles, funding, costs, universe }: HeldPair,
   share: number,
   day: Float64Array,
   { fee, slippage }: HoldingCosts,
@@ -48,7 +52,8 @@ function addPair(
   const rows = timestamp.length;
   const fills = new FillCosts(slippage, costs, Number.POSITIVE_INFINITY, volume);
   const amount = affordable(share, open[0]!, timestamp[0]!, fee, fills);
-  const sold = (1 - fills.rate(timestamp[rows - 1]!, amount)) * (1 - fee);
+  const last = universe?.delisting ? close[rows - 1]! : open[rows - 1]!;
+  const sold = last * (1 - fills.rate(timestamp[rows - 1]!, amount)) * (1 - fee);
   let received = 0;
   // The position is opened at the open of the first candle: funding at that time is of positions held before.
   let event = funding ? indexAtOrAfter(funding.timestamp, timestamp[0]! + 1) : 0;
@@ -61,8 +66,21 @@ function addPair(
     const until = timestamp[row - 1]!;
     for (; funding && event < funding.timestamp.length && funding.timestamp[event]! <= until; event++)
       received -= amount * funding.rate[event]! * funding.markPrice[event]!;
-    equity[i]! += amount * close[row - 1]! * (row === rows ? sold : 1) + received;
+    equity[i]! += amount * (row === rows ? sold : close[row - 1]!) + received;
   }
+}
+
+/** 1 for each day on which a pair has candles: one that was traded, or whose price moved. A gap is filled with flat ones. */
+export function daysWithCandles(pairs: readonly HeldPair[], day: Float64Array): Uint8Array {
+  const found = new Uint8Array(day.length);
+  for (const { candles } of pairs) {
+    const { timestamp, high, low, volume } = candles;
+    for (let row = 0, { length } = timestamp; row < length; row++) {
+      const at = Math.floor((timestamp[row]! - day[0]!) / DAY_MS);
+      if (volume[row]! > 0 || high[row]! > low[row]!) found[at] = 1;
+    }
+  }
+  return found;
 }
 
 /** Steps that leave an error of the last bits: each at least halves it, because impact grows with the root of the amount. */

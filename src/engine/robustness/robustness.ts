@@ -8,8 +8,8 @@ import type { PairInput } from '../simulator/types.ts';
 import { deviation } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { attribute, NO_ATTRIBUTION } from './attribution.ts';
-import { type HeldPair, holdEquity } from './benchmark.ts';
-import { type RunBenchmark, unusable } from './bitcoin.ts';
+import { daysWithCandles, type HeldPair, holdEquity } from './benchmark.ts';
+import { candlesUntil, type RunBenchmark, unusable } from './bitcoin.ts';
 import { bootstrap, NO_BOOTSTRAP } from './bootstrap.ts';
 import { breakEven } from './break-even.ts';
 import { findingsOf } from './findings.ts';
@@ -65,12 +65,19 @@ function alwaysMeasured({ pairs, settings, computed, benchmark }: RobustnessInpu
   const hold = (held: readonly HeldPair[]) => holdEquity(held, wallet, daily, settings);
   const market = hold(pairs);
   const marketReturns = dailyReturns(wallet, market);
+  const against: Against = (held) => {
+    const known = daysWithCandles(held, daily.day);
+    const reason = tooFewDays(known, 'candles of the benchmark');
+    return reason === undefined
+      ? attribution(days.equity, hold(held), known, wallet)
+      : { ...NO_ATTRIBUTION, reason };
+  };
   return {
     regimes: regimesSection(market, days, wallet),
     stress: stressResults(daily.day, days, marketReturns),
     benchmarks: [
-      { benchmark: 'equal_weight' as const, pair: null, ...attribution(days.returns, marketReturns) },
-      againstBitcoin(pairs, benchmark, daily.day, days, (pair) => dailyReturns(wallet, hold([pair]))),
+      { benchmark: 'equal_weight' as const, pair: null, ...against(pairs) },
+      againstBitcoin(pairs, benchmark, daily.day, against),
     ],
     bootstrap: bootstrapSection(days.returns, seed),
   };
@@ -99,9 +106,31 @@ function regimesSection(market: Float64Array, days: RunDays, wallet: number): Re
 
 type Attribution = Omit<BenchmarkAttribution, 'benchmark' | 'pair'>;
 
-function attribution(returns: Float64Array, benchmark: Float64Array): Attribution {
+/** Share of a run's days on which a benchmark must have candles. */
+export const MIN_COVERED = 0.9;
+
+/** Attribution to holding pairs. */
+type Against = (held: readonly HeldPair[]) => Attribution;
+
+/** Why no attribution is possible over the known days; undefined: it is. @param what has candles on these days */
+function tooFewDays(known: Uint8Array, what: string): string | undefined {
+  const days = known.length;
+  if (days < MIN_DAYS) return tooShort(days);
+  const covered = known.reduce((count, each) => count + each, 0);
+  if (covered >= days * MIN_COVERED) return undefined;
+  return `The ${what} cover ${covered} of ${days} days.`;
+}
+
+/**
+ * Attribution to a benchmark, over the days on which it has candles: a gap would look like days on which it does not move.
+ *
+ * @param own equity at the end of each day; `held`: that of the benchmark
+ * @param known 1 for each day with candles of the benchmark
+ */
+function attribution(own: Float64Array, held: Float64Array, known: Uint8Array, wallet: number): Attribution {
   const none = (reason: string): Attribution => ({ ...NO_ATTRIBUTION, reason });
-  if (returns.length < MIN_DAYS) return none(tooShort(returns.length));
+  const returns = returnsBetween(own, known, wallet);
+  const benchmark = returnsBetween(held, known, wallet);
   if (!(deviation(returns, 'population') > 0)) return none(NO_CHANGE);
   // The first and the last day have the costs of its fills.
   const isFlat = !(deviation(benchmark.subarray(1, -1), 'population') > 0);
@@ -109,26 +138,41 @@ function attribution(returns: Float64Array, benchmark: Float64Array): Attributio
   return figures ? { ...figures, reason: null } : none('The price of the benchmark never changes.');
 }
 
+/** Returns from each known day to the next one, so that both series lose nothing of the days between; the first is from the day before. */
+function returnsBetween(equity: Float64Array, known: Uint8Array, wallet: number): Float64Array {
+  const first = known.indexOf(1);
+  return dailyReturns(
+    first > 0 ? equity[first - 1]! : wallet,
+    equity.filter((_, day) => known[day] === 1),
+  );
+}
+
 /** Attribution to the first pair of bitcoin that the run trades, else to stored bitcoin. */
 function againstBitcoin(
   pairs: readonly PairInput[],
   stored: RunBenchmark | undefined,
   day: Float64Array,
-  days: RunDays,
-  returnsOf: (pair: HeldPair) => Float64Array,
+  against: Against,
 ): BenchmarkAttribution {
   const bitcoin = pairs.find(({ pair }) => pair.startsWith('BTC/'));
   if (!bitcoin && stored) {
     const { pair } = stored;
-    const reason = unusable(stored, day);
+    const reason = unusable(stored) ?? uncovered(stored, day);
     if (reason !== undefined || 'reason' in stored)
       return { benchmark: 'btc', pair, ...NO_ATTRIBUTION, reason: reason! };
     const source = { timeframe: stored.source, candles: stored.candles.timestamp.length };
-    return { benchmark: 'btc', pair, ...attribution(days.returns, returnsOf(stored)), source };
+    const end = Math.max(...pairs.map(({ candles }) => candles.timestamp.at(-1)!));
+    const held = { ...stored, candles: candlesUntil(stored, end) };
+    return { benchmark: 'btc', pair, ...against([held]), source };
   }
   if (!bitcoin)
     return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason: withoutBitcoin(pairs, day) };
-  return { benchmark: 'btc', pair: bitcoin.pair, ...attribution(days.returns, returnsOf(bitcoin)) };
+  return { benchmark: 'btc', pair: bitcoin.pair, ...against([bitcoin]) };
+}
+
+function uncovered(stored: RunBenchmark, day: Float64Array): string | undefined {
+  if ('reason' in stored) return undefined;
+  return tooFewDays(daysWithCandles([stored], day), `stored candles of ${stored.pair}`);
 }
 
 function withoutBitcoin(pairs: readonly PairInput[], { length: days }: Float64Array): string {
