@@ -24,6 +24,7 @@ import {
   percent,
   progressBar,
   queueText,
+  resultText,
   statusWithError,
   table,
 } from './output.ts';
@@ -264,7 +265,7 @@ async function printJobs(client: ApiClient, { status, experiment, limit, json }:
         minute(job.created_at),
         job.result ? number(job.result.total_trades, 0) : '-',
         percent(job.result?.total_profit_pct),
-        number(job.result?.sharpe_ratio),
+        resultText(job.result, 'sharpe_ratio'),
       ]),
     ),
   );

@@ -1,8 +1,10 @@
 import asciichart from 'asciichart';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
+import type { BacktestResult } from '#contract/backtests/backtest.ts';
 import type { QueueState } from '#contract/backtests/queue.ts';
 import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { metricNote, undefinedReason, withNote } from '#contract/values/undefined-metrics.ts';
 
 /** Longest line of text, characters. */
 const MAX_LINE = 100;
@@ -107,6 +109,23 @@ export function amount(value: number): string {
 
 export function percent(value: number | null | undefined, digits = 2): string {
   return value === null || value === undefined ? '-' : `${number(value, digits)} %`;
+}
+
+/** A metric as a text: its value, null for an undefined one, with what there is to say of it. */
+export function metricText(name: string, text: string | null, note: string | null): string {
+  return withNote(name, text, note, '-');
+}
+
+/** {@link metricText} of a result of a job or a version; a dash without one. */
+export function resultText(
+  result: BacktestResult | null | undefined,
+  name: string,
+  format: (value: number) => string = number,
+): string {
+  if (!result) return '-';
+  const value = result[name];
+  const isKnown = typeof value === 'number' && undefinedReason(result, name) === null;
+  return metricText(name, isKnown ? format(value) : null, metricNote(result, name));
 }
 
 const MAX_DIGITS = 7;

@@ -10,7 +10,7 @@ import type { Digest } from './digest.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
 import { buildModels } from './ml/model-report.ts';
 import { type CandleCurve, candleCurve } from './report/candle-curve.ts';
-import { buildReport, reportSettings } from './report/report.ts';
+import { buildReport } from './report/report.ts';
 import {
   alternativeModel,
   buildEquityData,
@@ -19,6 +19,7 @@ import {
   dataDigest,
   provenanceOf,
 } from './report/result.ts';
+import { reportSettings } from './report/settings.ts';
 import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';

@@ -41,21 +41,21 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'f695b92234f61198'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '63e920550a25481d'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, 'eb7f69e8d7cbbfb3'],
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
-  ['BacktestReport', BacktestReport, 1, 'caa7f3cbdeb7f6a2'],
+  ['BacktestReport', BacktestReport, 1, '9a3a552979c71b7d'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
   ['StoredModel', StoredModel, 2, '83036f90450e89dd'],
-  ['StoredVersion', StoredVersion, 1, '8a246548f0f21a84'],
+  ['StoredVersion', StoredVersion, 1, 'ca3ca576c37e6d73'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
@@ -68,7 +68,7 @@ it.each([
   ['StoredSignals', StoredSignals, 1, '8f96d40e2dc4511e'],
   ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
-  ['CatalogRow', CatalogRow, undefined, '6b4c1fa0c1f1f759'],
+  ['CatalogRow', CatalogRow, undefined, '42015408c8a11309'],
 ])('stored shape of %s equals its pinned hash', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });

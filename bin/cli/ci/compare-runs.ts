@@ -34,7 +34,7 @@ export interface RunComparison {
 }
 
 type ValidationCheckLike = Pick<ValidationCheck, 'name' | 'message'> & {
-  readonly status: 'passed' | 'broken';
+  readonly status: 'passed' | 'broken' | 'undefined';
 };
 
 const DAYS_PER_YEAR = 365;

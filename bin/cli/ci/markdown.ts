@@ -1,4 +1,5 @@
-import { escapeControlChars } from '../output.ts';
+import { metricNote } from '#contract/values/undefined-metrics.ts';
+import { escapeControlChars, metricText } from '../output.ts';
 import { nameOf } from './changes.ts';
 import {
   certificateLine,
@@ -93,9 +94,11 @@ const CERTIFICATES = {
 
 function cell({ head, base, comparison }: StrategyReport, name: string): string {
   const of = (run: StrategyReport['head']) => {
-    const metrics = run && Object.assign({}, ...Object.values(run.results.report.metrics));
-    const value = metrics?.[name] as number | null | undefined;
-    return value === null || value === undefined ? '-' : value.toFixed(DIGITS[name] ?? 2);
+    if (!run) return '-';
+    const { undefined_metrics, metrics } = run.results.report;
+    const value = Object.assign({}, ...Object.values(metrics))[name] as number | null | undefined;
+    const note = metricNote({ ...run.results.job.result, undefined_metrics }, name);
+    return metricText(name, value?.toFixed(DIGITS[name] ?? 2) ?? null, note);
   };
   const [before, after] = [of(base), of(head)];
   return comparison && before !== after ? `${before} → **${after}**` : after;

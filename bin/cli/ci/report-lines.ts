@@ -1,5 +1,5 @@
 import { number } from '../output.ts';
-import { changeText, compareResults } from '../reports/comparison.ts';
+import { changeText, compareResults, valueTexts } from '../reports/comparison.ts';
 import { type Change, nameOf } from './changes.ts';
 import { sharpeRange } from './compare-runs.ts';
 import type { CiReport, StrategyReport } from './run.ts';
@@ -52,13 +52,10 @@ export function metricRows({
     return range ? `${number(range[0])} to ${number(range[1])}` : '-';
   });
   if (!comparison) {
-    const rows = metrics.map(({ label, b, digits }) => [label, number(b, digits)]);
+    const rows = metrics.map((each) => [each.label, valueTexts(each)[1]]);
     return [['Metric', 'Head'], ...withInterval(rows, [SHARPE, intervals[1]!])];
   }
-  const rows = metrics.map((each) => {
-    const { label, a, b, digits } = each;
-    return [label, number(a, digits), number(b, digits), changeText(each)];
-  });
+  const rows = metrics.map((each) => [each.label, ...valueTexts(each), changeText(each)]);
   return [['Metric', 'Base', 'Head', 'Change'], ...withInterval(rows, [SHARPE, ...intervals, ''])];
 }
 

@@ -110,7 +110,10 @@ const ROW_METRICS = [
 function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
   const { job_id, status, strategy, pairs, timeframe, date_range, experiment_name, tags, error, created_at } =
     row;
-  const metrics = row.result && Object.fromEntries(ROW_METRICS.map((name) => [name, row.result![name]]));
+  const metrics = row.result && {
+    ...Object.fromEntries(ROW_METRICS.map((name) => [name, row.result![name]])),
+    undefined_metrics: row.result.undefined_metrics,
+  };
   return {
     job_id,
     status,
@@ -192,6 +195,7 @@ function backtestData(job: Job) {
 
 function report(body: Report): Answer {
   const { job_id, strategy, settings, metrics, tables, periods, drawdowns, costs, counters } = body;
+  const { undefined_metrics, short_run } = body;
   const { fill_model, trades, look_ahead, warnings, biases, provenance, models, slippage, universe } = body;
   const {
     pairs,
@@ -222,6 +226,8 @@ function report(body: Report): Answer {
         ...(rule && { universe: rule }),
       },
       metrics,
+      undefined_metrics,
+      short_run,
       per_pair: tables.per_pair.map(groupRow),
       per_exit_reason: tables.per_exit_reason.map(groupRow),
       months: Object.fromEntries(periods.month.map(({ key, return_pct }) => [key, return_pct])),

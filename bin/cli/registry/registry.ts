@@ -9,11 +9,12 @@ import type {
 } from '#contract/registry/registry-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
+import { UNDEFINED_REASONS, type UndefinedReason } from '#contract/values/undefined-metrics.ts';
 import { isRequired } from '#domain/transitions/check-status.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from '../options.ts';
-import { minute, number, table, wrap } from '../output.ts';
+import { metricText, minute, number, table, wrap } from '../output.ts';
 import { sessionWith } from '../session.ts';
 
 /** Commands that register a version and change its stage. */
@@ -183,12 +184,17 @@ interface Failure {
   readonly metric: string;
   readonly value: number | null;
   readonly threshold: number;
+  readonly reason?: UndefinedReason | null;
 }
 
 function failureTable(failures: readonly Failure[]): string {
   return table(
     ['Metric', 'Value', 'Threshold'],
-    failures.map(({ metric, value, threshold }) => [metric, number(value), number(threshold)]),
+    failures.map(({ metric, value, threshold, reason }) => [
+      metric,
+      metricText(metric, value === null ? null : number(value), reason ? UNDEFINED_REASONS[reason] : null),
+      number(threshold),
+    ]),
   );
 }
 

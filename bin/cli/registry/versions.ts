@@ -8,9 +8,19 @@ import type {
   ModelVersionList,
 } from '#contract/registry/registry-api.ts';
 import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { UNDEFINED_REASONS, type UndefinedReason } from '#contract/values/undefined-metrics.ts';
 import type { ApiClient } from '../client.ts';
 import { JSON_OPTION, queryOf, repeated } from '../options.ts';
-import { escapeControlChars, minute, number, percent, table, wrap } from '../output.ts';
+import {
+  escapeControlChars,
+  metricText,
+  minute,
+  number,
+  percent,
+  resultText,
+  table,
+  wrap,
+} from '../output.ts';
 import { sessionWith } from '../session.ts';
 
 /** Commands that read versions, and change their aliases and tags. */
@@ -140,7 +150,7 @@ function versionTable(versions: readonly ModelVersion[]): string {
       each.validation_status,
       number(each.metrics.total_trades, 0),
       percent(each.metrics.total_profit_pct),
-      number(each.metrics.sharpe_ratio),
+      resultText(each.metrics, 'sharpe_ratio'),
       percent(each.metrics.max_drawdown_pct),
       minute(each.created_at),
       each.created_by,
@@ -208,18 +218,22 @@ function methodText({ confidence_method, sample_sizes }: VersionComparison): str
 const IMPROVEMENT_LABELS = { '-1': 'worse', '0': 'same', '1': 'better' } as const;
 const NOTES = {
   baseline_near_zero: 'a is 0: only the sign of the percentage is meaningful',
-  no_losses: '999 means no losing trades',
+  no_losses: 'a profit factor without losses',
+  undefined_a: 'undefined in a',
+  undefined_b: 'undefined in b',
 } as const;
 
 function metricTable({ metrics, version_a, version_b }: VersionComparison): string {
   return table(
     ['Metric', `a: version ${version_a}`, `b: version ${version_b}`, 'Improvement', 'b is', 'Note'],
-    Object.entries(metrics).map(([name, { a, b, improvement, direction, notes }]) => {
+    Object.entries(metrics).map(([name, { a, b, improvement, direction, reasons, notes }]) => {
       const isCount = direction === 'none';
+      const cell = (value: number, reason: UndefinedReason | null = null) =>
+        reason === null ? number(value, isCount ? 0 : 2) : metricText(name, null, UNDEFINED_REASONS[reason]);
       return [
         name,
-        number(a, isCount ? 0 : 2),
-        number(b, isCount ? 0 : 2),
+        cell(a, reasons?.a),
+        cell(b, reasons?.b),
         percent(improvement),
         isCount ? '-' : IMPROVEMENT_LABELS[`${Math.sign(improvement) as -1 | 0 | 1}`],
         notes.map((note) => NOTES[note]).join('; '),

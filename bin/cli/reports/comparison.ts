@@ -1,5 +1,6 @@
 import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/values/metric-labels.ts';
-import { chart, lineWidth, moneyDigits, number, table, wrap } from '../output.ts';
+import { metricNote } from '#contract/values/undefined-metrics.ts';
+import { chart, lineWidth, metricText, moneyDigits, number, table, wrap } from '../output.ts';
 import type { Results } from './report-text.ts';
 
 /** Comparison of two completed backtests: settings, inputs, metrics, equity. */
@@ -22,6 +23,9 @@ export interface Comparison {
     readonly label: string;
     readonly a: number | null;
     readonly b: number | null;
+    /** Why a value is undefined, or that it extrapolates a short run; null for nothing. */
+    readonly a_note: string | null;
+    readonly b_note: string | null;
     /** `b - a`; null when a metric is undefined. */
     readonly change: number | null;
     /** Decimals that a table shows. */
@@ -71,6 +75,8 @@ export function compareResults(a: Results, b: Results): Comparison {
         label,
         a: x,
         b: y,
+        a_note: metricNote(resultOf(a), name),
+        b_note: metricNote(resultOf(b), name),
         change: x === null || y === null ? null : y - x,
         digits: digitsOf(unit, wallet),
       };
@@ -78,6 +84,13 @@ export function compareResults(a: Results, b: Results): Comparison {
     equity: commonDays(a, b),
   };
 }
+
+/** What is known of the metrics of a run; its report has all reasons. */
+const resultOf = ({ job, report: { undefined_metrics, short_run } }: Results) => ({
+  ...job.result,
+  undefined_metrics,
+  short_run,
+});
 
 /** Settings that affect the result: not how candles are collected. */
 function settingsOf({ job }: Results) {
@@ -136,18 +149,22 @@ export function comparisonText(first: Results, second: Results): string {
       : ['Settings: equal']),
     table(
       ['Metric', 'a', 'b', 'b - a'],
-      metrics.map((each) => [
-        each.label,
-        number(each.a, each.digits),
-        number(each.b, each.digits),
-        changeText(each),
-      ]),
+      metrics.map((each) => [each.label, ...valueTexts(each), changeText(each)]),
     ),
     inputsText(inputs),
     ...(curve
       ? [`Equity of b minus a at the end of each day, percentage points of the starting wallet\n${curve}`]
       : ['Equity: the runs have no two days in common']),
   ].join('\n');
+}
+
+/** Both values of a metric, each with what there is to say of it. */
+export function valueTexts(metric: Comparison['metrics'][number]): [a: string, b: string] {
+  const { name, a, b, a_note, b_note, digits } = metric;
+  return [
+    metricText(name, a === null ? null : number(a, digits), a_note),
+    metricText(name, b === null ? null : number(b, digits), b_note),
+  ];
 }
 
 /** The change of a metric, with its sign. */

@@ -6,12 +6,15 @@ import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { currencyOf } from '#contract/values/currency.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { OVERFITTING_BOUNDS } from '#contract/values/limits.ts';
+import type { MetricName } from '#contract/values/metric-labels.ts';
+import { metricNote } from '#contract/values/undefined-metrics.ts';
 import type { ApiClient } from '../client.ts';
 import {
   amount,
   chart,
   duration,
   lineWidth,
+  metricText,
   minute,
   moneyDigits,
   number,
@@ -200,26 +203,28 @@ function metricTable({ job, report }: Results): string {
   const { account, equity, closed_trades: trades, activity } = report.metrics;
   const { fill_model, costs } = report;
   const money = (value: number | null) => number(value, moneyDigits(job.config.dry_run_wallet));
-  // The job has these as numbers in every case; the report has null for an undefined one.
-  const { profit_factor, sharpe_ratio, win_rate } = job.result!;
+  const known = { ...job.result, undefined_metrics: report.undefined_metrics, short_run: report.short_run };
+  /** Value of a metric of the report, or why it has none. */
+  const shown = (name: MetricName, value: number | null, format: (value: number) => string = number) =>
+    metricText(name, value === null ? null : format(value), metricNote(known, name));
   return table(
     ['Metric', 'Value'],
     [
       ['Total profit', money(account.total_profit)],
       ['Total profit %', percent(account.total_profit_pct)],
       ['Market change %', percent(account.market_change_pct)],
-      ['CAGR %', percent(account.cagr_pct)],
+      ['CAGR %', shown('cagr_pct', account.cagr_pct, percent)],
       [
         'Trades (won / drawn / lost)',
         `${trades.total_trades} (${trades.winning_trades} / ${trades.draws} / ${trades.losing_trades})`,
       ],
-      ['Win rate', percent(win_rate)],
-      ['Profit factor', number(profit_factor)],
-      ['Expectancy per trade', money(trades.expectancy)],
-      ['Sharpe ratio (daily equity)', number(sharpe_ratio)],
-      ['Sortino ratio (daily equity)', number(equity.sortino_ratio)],
-      ['Calmar ratio (daily equity)', number(equity.calmar_ratio)],
-      ['System quality number', number(trades.sqn)],
+      ['Win rate', shown('win_rate', trades.win_rate, percent)],
+      ['Profit factor', shown('profit_factor', trades.profit_factor)],
+      ['Expectancy per trade', shown('expectancy', trades.expectancy, money)],
+      ['Sharpe ratio (daily equity)', shown('sharpe_ratio', equity.sharpe_ratio)],
+      ['Sortino ratio (daily equity)', shown('sortino_ratio', equity.sortino_ratio)],
+      ['Calmar ratio (daily equity)', shown('calmar_ratio', equity.calmar_ratio)],
+      ['System quality number', shown('sqn', trades.sqn)],
       ['Max drawdown (daily equity)', percent(equity.max_drawdown_pct)],
       ['Longest drawdown', `${equity.longest_drawdown_days} days`],
       ['Exposure', percent(activity.exposure_pct)],

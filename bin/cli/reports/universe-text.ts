@@ -1,6 +1,7 @@
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
 import { listNames } from '#contract/values/list-names.ts';
-import { lineWidth, minute, number, percent, table, wrap } from '../output.ts';
+import { otherRunNote } from '#contract/values/undefined-metrics.ts';
+import { lineWidth, metricText, minute, number, percent, table, wrap } from '../output.ts';
 
 /** Intervals of a pair that a row shows. */
 const SHOWN = 3;
@@ -52,15 +53,27 @@ export function universeText(universe: ReportUniverse): string {
         number(pairs.length, 0),
         percent(figures?.total_profit_pct ?? null),
         percent(added?.total_profit_pct ?? null),
-        percent(figures?.cagr_pct ?? null),
+        figureText(figures, 'cagr_pct', percent),
         percent(added?.cagr_pct ?? null),
-        number(figures?.sharpe_ratio ?? null),
+        figureText(figures, 'sharpe_ratio', number),
         number(added?.sharpe_ratio ?? null),
         number(figures?.total_trades ?? null, 0),
         number(added?.total_trades ?? null, 0),
       ]),
     ),
   ].join('\n');
+}
+
+type Figures = ReportUniverse['survivorship'][number]['figures'];
+
+function figureText(
+  figures: Figures,
+  name: 'cagr_pct' | 'sharpe_ratio',
+  format: (value: number) => string,
+): string {
+  const value = figures?.[name] ?? null;
+  const note = figures && otherRunNote(figures, name);
+  return metricText(name, value === null ? null : format(value), note);
 }
 
 function intervalsText(intervals: ReportUniverse['members'][number]['intervals']): string {

@@ -10,7 +10,7 @@ import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from '../client.ts';
 import { given, UsageError } from '../options.ts';
 import { duration, number, statusWithError, table } from '../output.ts';
-import { type Comparison, changeText, compareResults } from '../reports/comparison.ts';
+import { type Comparison, changeText, compareResults, valueTexts } from '../reports/comparison.ts';
 import { backtestPath, candlesText, type Job, loadResults, type Results } from '../reports/report-text.ts';
 import { configWith, type RunOptions } from '../run-options.ts';
 import { type Session, sourceText } from '../session.ts';
@@ -212,7 +212,7 @@ function developTable({ metrics, settings, inputs }: Comparison, hasBefore: bool
   if (!hasBefore) {
     return table(
       ['Metric', 'Now'],
-      rows.map(({ label, b, digits }) => [label, number(b, digits)]),
+      rows.map((row) => [row.label, valueTexts(row)[1]]),
     );
   }
   const unchanged = settings.length === 0 && inputs.length === 0;
@@ -221,7 +221,7 @@ function developTable({ metrics, settings, inputs }: Comparison, hasBefore: bool
     ...settings.map(({ name, a, b }) => `${name}: ${JSON.stringify(a)} before, ${JSON.stringify(b)} now`),
     table(
       ['Metric', 'Last save', 'Now', 'Change'],
-      rows.map((row) => [row.label, number(row.a, row.digits), number(row.b, row.digits), changeText(row)]),
+      rows.map((row) => [row.label, ...valueTexts(row), changeText(row)]),
     ),
   ].join('\n');
 }

@@ -19,7 +19,12 @@ const LOST_MS = 10 * 60_000;
 
 /** Only these metrics: the schema of a result keeps unknown ones. */
 const MemberResult = z.object(
-  BacktestResult.pick({ total_profit_pct: true, sharpe_ratio: true, max_drawdown_pct: true }).shape,
+  BacktestResult.pick({
+    total_profit_pct: true,
+    sharpe_ratio: true,
+    max_drawdown_pct: true,
+    undefined_metrics: true,
+  }).shape,
 );
 
 /** Entry of a job in the list of its experiment. It has a status once the job has ended and a reader has seen it. */

@@ -6,6 +6,7 @@ import {
   type JobIn,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
+import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/check-status.ts';
@@ -48,8 +49,9 @@ function toRow(item: Item): JobRow {
 /** Value of a row that a list can be sorted by. */
 function sortValue(row: JobRow, sort: string): number | string | null {
   if (sort === 'created_at') return row.created_at;
-  const value = row.result?.[sort];
-  return typeof value === 'number' ? value : null;
+  const value = row.result ? comparableValue(row.result, sort) : null;
+  // A cursor is JSON, which has no infinity.
+  return value === Number.POSITIVE_INFINITY ? Number.MAX_VALUE : value;
 }
 
 /** Backtest jobs in the Jobs table. */

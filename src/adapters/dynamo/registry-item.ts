@@ -13,7 +13,9 @@ import {
   type StoredModel,
   type StoredVersion,
 } from '#contract/registry/stored-registry.ts';
+import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { IdempotencyKey } from '#domain/transitions/apply-transition.ts';
+import { UNDEFINED_KEY } from '#domain/transitions/catalog-order.ts';
 import type { CatalogSort } from '#domain/transitions/registry-store.ts';
 import { parseStored } from './stored-items.ts';
 
@@ -76,10 +78,11 @@ export function catalogAttributes(
 ): Record<(typeof CATALOG_ATTRIBUTES)[number], unknown> | undefined {
   if (!isInCatalog(version.stage)) return undefined;
   const id = `#${version.model_name}#${paddedVersion(version.version)}`;
+  const sharpe = comparableValue(version.metrics, 'sharpe_ratio');
   return {
     catalog: version.stage,
     catalog_name: id.slice(1),
-    catalog_sharpe: `${sortableNumber(version.metrics.sharpe_ratio)}${id}`,
+    catalog_sharpe: `${sharpe === null ? UNDEFINED_KEY : sortableNumber(sharpe)}${id}`,
     catalog_drawdown: `${sortableNumber(Math.abs(version.metrics.max_drawdown_pct))}${id}`,
     catalog_row: JSON.stringify(catalogRow(version, version.stage, model)),
   };

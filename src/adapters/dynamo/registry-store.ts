@@ -5,6 +5,7 @@ import type { OwnedResource } from '#domain/access/access.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
+import { comesBefore, isUndefined, UNDEFINED_KEY } from '#domain/transitions/catalog-order.ts';
 import type {
   CatalogEntry,
   CatalogFilter,
@@ -268,17 +269,40 @@ function readCatalog(
   stages: readonly CatalogRow['stage'][],
 ): AsyncIterable<CatalogEntry> {
   const sources = stages.map((stage) => readStage(query, stage));
-  return mergeSorted(sources, ({ position: [one] }, { position: [other] }) =>
-    query.sort.order === 'asc' ? one < other : one > other,
-  );
+  return mergeSorted(sources, (a, b) => comesBefore(a.position, b.position, query.sort.order));
+}
+
+/** Part of an index that is read in one direction: the keys beyond a key, null for all. */
+interface IndexPart {
+  readonly order: CatalogSort['order'];
+  readonly after: string | null;
+}
+
+/** Parts of an index in the order of the catalog, after a position. Descending, the undefined values at its end come last. */
+function partsOf({ field, order }: CatalogSort, after: CatalogPosition | null): IndexPart[] {
+  const key = after?.[0] ?? null;
+  if (order === 'asc' || field !== 'sharpe') return [{ order, after: key }];
+  if (after && isUndefined(after)) return [{ order: 'asc', after: key }];
+  return [
+    { order, after: key ?? UNDEFINED_KEY },
+    { order: 'asc', after: UNDEFINED_KEY },
+  ];
 }
 
 async function* readStage(
-  { client, table, sort, after }: CatalogQuery,
+  query: CatalogQuery,
   stage: CatalogRow['stage'],
 ): AsyncGenerator<CatalogEntry, void> {
+  for (const part of partsOf(query.sort, query.after)) yield* readPart(query, stage, part);
+}
+
+async function* readPart(
+  { client, table, sort }: CatalogQuery,
+  stage: CatalogRow['stage'],
+  { order, after }: IndexPart,
+): AsyncGenerator<CatalogEntry, void> {
   const attribute = SORT_ATTRIBUTES[sort.field];
-  const beyond = sort.order === 'asc' ? '>' : '<';
+  const beyond = order === 'asc' ? '>' : '<';
   let limit: number | undefined = FIRST_READ;
   let from: Record<string, unknown> | undefined;
   do {
@@ -286,10 +310,10 @@ async function* readStage(
       new QueryCommand({
         TableName: table,
         IndexName: `catalog-by-${sort.field}`,
-        ScanIndexForward: sort.order === 'asc',
+        ScanIndexForward: order === 'asc',
         KeyConditionExpression: after ? `#catalog = :stage AND #sort ${beyond} :after` : '#catalog = :stage',
         ExpressionAttributeNames: { '#catalog': 'catalog', ...(after && { '#sort': attribute }) },
-        ExpressionAttributeValues: { ':stage': stage, ...(after && { ':after': after[0] }) },
+        ExpressionAttributeValues: { ':stage': stage, ...(after && { ':after': after }) },
         ExclusiveStartKey: from,
         Limit: limit,
       }),

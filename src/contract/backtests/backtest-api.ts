@@ -312,7 +312,11 @@ export const BacktestParams = z.object({
 });
 
 /** Stored metrics that a list can be sorted by. */
-const SORTABLE_METRICS = BacktestResult.omit({ trade_stats: true }).keyof().options;
+const SORTABLE_METRICS = BacktestResult.omit({
+  trade_stats: true,
+  short_run: true,
+  undefined_metrics: true,
+}).keyof().options;
 
 export const BacktestListQuery = z.object({
   ...jobListFields(['created_at', ...SORTABLE_METRICS]),

@@ -12,6 +12,12 @@ import { Grant } from '../config/sharing-schemas.ts';
 import { SlippageModel } from '../config/slippage-model.ts';
 import { Universe } from '../config/universe.ts';
 import { ALL_TIMEFRAMES, FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from '../values/limits.ts';
+import {
+  MIN_CAGR_DAYS,
+  SHORT_RUN_DAYS,
+  UNDEFINED_REASONS,
+  type UndefinedReason,
+} from '../values/undefined-metrics.ts';
 import { queuedJobFields } from './queue.ts';
 import { TrialRecord, triedJobFields } from './trial-ledger.ts';
 
@@ -32,6 +38,14 @@ const undefinedIsNull = (description: string) =>
     .nullable()
     .meta({ description: `${description}; null when undefined` });
 
+export const UndefinedMetrics = z
+  .record(z.string(), z.enum(Object.keys(UNDEFINED_REASONS) as [UndefinedReason, ...UndefinedReason[]]))
+  .meta({
+    id: 'UndefinedMetrics',
+    description:
+      'Metrics without a value, and why. They satisfy no threshold and come last in every order; a profit factor without losses over 30 trades or more counts as infinite there',
+  });
+
 export const BacktestResult = z
   .looseObject({
     total_trades: z.int(),
@@ -41,7 +55,7 @@ export const BacktestResult = z
     total_profit_pct: z.number().meta({ description: 'Percent of the starting wallet' }),
     sharpe_ratio: z.number().meta({
       description:
-        'Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined',
+        'Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined, see `undefined_metrics`',
     }),
     profit_factor: z
       .number()
@@ -53,9 +67,11 @@ export const BacktestResult = z
     }),
     draws: z.int(),
     final_balance: z.number(),
-    sortino_ratio: undefinedIsNull('Sortino ratio of daily returns, computed like sharpe_ratio'),
-    calmar_ratio: undefinedIsNull('Calmar ratio of the daily equity'),
-    cagr_pct: undefinedIsNull('Compound annual growth rate, percent'),
+    sortino_ratio: undefinedIsNull('Mean / downside deviation of the daily equity returns, times sqrt(365)'),
+    calmar_ratio: undefinedIsNull('cagr_pct / max_drawdown_pct'),
+    cagr_pct: undefinedIsNull(
+      `Compound annual growth rate, percent: the final balance over the wallet, to the power of 365 / backtest_days. Under ${MIN_CAGR_DAYS} days it is`,
+    ),
     expectancy: undefinedIsNull('Mean profit per trade, quote currency'),
     sqn: undefinedIsNull('System quality number'),
     exposure_pct: undefinedIsNull('Percentage of candles that end with an open trade'),
@@ -69,6 +85,17 @@ export const BacktestResult = z
         variance: z.number().nullable().meta({ description: 'Sample variance, divisor n - 1' }),
       })
       .meta({ description: 'Moments of profit_pct over all trades' }),
+    backtest_days: z.number().optional().meta({
+      description:
+        'From the open of the first traded candle to the close of the last, a fraction; absent in results of earlier versions, like the two below',
+    }),
+    short_run: z
+      .boolean()
+      .optional()
+      .meta({
+        description: `The run has less than ${SHORT_RUN_DAYS} days: cagr_pct and calmar_ratio extrapolate it`,
+      }),
+    undefined_metrics: UndefinedMetrics.optional(),
   })
   .meta({
     id: 'BacktestResult',

@@ -34,7 +34,7 @@ export const AccountMetrics = z
       ...profit,
       avg_daily_profit_pct: number,
       market_change_pct: numberOrNull,
-      backtest_days: integer,
+      backtest_days: number,
     }),
   )
   .meta({ id: 'AccountMetrics', description: 'Account: balance and profit' });
@@ -45,9 +45,9 @@ export const EquityMetrics = z
     labeled({
       sharpe_ratio: numberOrNull,
       sortino_ratio: numberOrNull,
-      sortino_ratio_downside: numberOrNull,
       calmar_ratio: numberOrNull,
-      cagr_to_drawdown: numberOrNull,
+      freqtrade_sortino_ratio: numberOrNull.optional(),
+      freqtrade_calmar_ratio: numberOrNull.optional(),
       volatility_pct: numberOrNull,
       max_drawdown_pct: number,
       max_drawdown_abs: number,

@@ -5,7 +5,7 @@ import { EXIT_RULES } from '../config/strategy.ts';
 import { MARGIN_MODES } from '../values/account-limits.ts';
 import { ALL_TIMEFRAMES, FILL_MODELS } from '../values/limits.ts';
 import { REPORTED_LOCKS } from '../values/protection-limits.ts';
-import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
+import { BacktestResult, JobTiming, ResolvedBacktestConfig, UndefinedMetrics } from './backtest.ts';
 import { ReportInformative } from './report-informative.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
@@ -252,7 +252,7 @@ const FillModelComparison = z
     used: z.enum(FILL_MODELS),
     alternative: z.enum(FILL_MODELS),
     differing_trades: z.int().meta({
-      description: 'Trades that exist in one run only, or whose exit differs in time or price',
+      description: 'Trades of this run that the other one lacks, or whose exit differs in time or price',
     }),
     alternative_trades: z.int(),
     alternative_total_profit: quote,
@@ -340,6 +340,10 @@ export const BacktestReport = z
     settings: ReportSettings,
     warnings: z.array(z.string()),
     metrics: Metrics,
+    undefined_metrics: UndefinedMetrics.optional().meta({
+      description: 'The metrics that are null, and why; absent in reports of earlier engines, like short_run',
+    }),
+    short_run: BacktestResult.shape.short_run,
     tables: ReportTables,
     periods: ReportPeriods,
     drawdowns: ReportDrawdowns,

@@ -26,7 +26,12 @@ const Experiment = z
     best: z
       .object({ job_id: z.string() })
       .extend(
-        BacktestResult.pick({ total_profit_pct: true, sharpe_ratio: true, max_drawdown_pct: true }).shape,
+        BacktestResult.pick({
+          total_profit_pct: true,
+          sharpe_ratio: true,
+          max_drawdown_pct: true,
+          undefined_metrics: true,
+        }).shape,
       )
       .nullable()
       .meta({

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { paginated } from '../config/common.ts';
 import { integerParameter, numberParameter, pageLimit, stringParameter } from '../config/parameters.ts';
+import { UNDEFINED_REASONS, type UndefinedReason } from '../values/undefined-metrics.ts';
 import { CatalogRow } from './stored-registry.ts';
 
 /** Requests and responses of the catalog and of the comparison of two versions. */
@@ -19,12 +20,12 @@ export const CatalogQuery = z.object({
     200,
     'Only versions with this text in name, description, tags or pairs, in either case',
   ).optional(),
-  min_sharpe: numberParameter('Smallest Sharpe ratio').optional(),
+  min_sharpe: numberParameter('Smallest Sharpe ratio; an undefined one is never enough').optional(),
   max_drawdown: numberParameter('Largest drawdown, percent; of either sign').optional(),
   sort_field: z
     .enum(['name', 'sharpe', 'drawdown'])
     .default('name')
-    .meta({ description: 'drawdown sorts by magnitude' }),
+    .meta({ description: 'drawdown sorts by magnitude; undefined values come last in both orders' }),
   sort_order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'Ascending or descending' }),
   limit: pageLimit,
   offset: integerParameter({
@@ -62,6 +63,8 @@ export const CompareQuery = z.object({
   version_b: versionParameter('The challenger'),
 });
 
+const Reason = z.enum(Object.keys(UNDEFINED_REASONS) as [UndefinedReason, ...UndefinedReason[]]);
+
 const ComparedMetric = z
   .object({
     a: z.number(),
@@ -73,8 +76,12 @@ const ComparedMetric = z
     direction: z
       .enum(['higher', 'lower', 'none'])
       .meta({ description: 'Direction of better values; `none` is not counted' }),
-    notes: z.array(z.enum(['baseline_near_zero', 'no_losses'])).meta({
-      description: '`no_losses`: a profit factor without losing trades is 999',
+    reasons: z.object({ a: Reason.nullable(), b: Reason.nullable() }).optional().meta({
+      description: 'Why a value is undefined, where its number stands for none; absent where both are values',
+    }),
+    notes: z.array(z.enum(['baseline_near_zero', 'no_losses', 'undefined_a', 'undefined_b'])).meta({
+      description:
+        '`no_losses`: a profit factor without losing trades is 999. `undefined_a`, `undefined_b`: the number stands for an undefined value, so the improvement is 0',
     }),
   })
   .meta({ id: 'ComparedMetric' });
@@ -82,7 +89,9 @@ const ComparedMetric = z
 const Guardrail = z
   .object({
     name: z.enum(['max_drawdown_pct', 'profit_factor', 'sharpe_ratio']),
-    status: z.enum(['passed', 'broken']),
+    status: z
+      .enum(['passed', 'broken', 'undefined'])
+      .meta({ description: '`undefined`: the value of b is undefined, so it does not pass either' }),
     value: z.number().meta({ description: 'Improvement in percent, of profit_factor its value in b' }),
     threshold: z.number(),
     message: z.string(),

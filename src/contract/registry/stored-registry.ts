@@ -1,5 +1,10 @@
 import * as z from 'zod';
-import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from '../backtests/backtest.ts';
+import {
+  BacktestResult,
+  ResolvedBacktestConfig,
+  ResultsLocation,
+  UndefinedMetrics,
+} from '../backtests/backtest.ts';
 import { TrialRecord } from '../backtests/trial-ledger.ts';
 import { Timestamp } from '../config/common.ts';
 import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
@@ -191,6 +196,9 @@ export const CatalogRow = z.object({
     profit_factor: z.number(),
     win_rate: z.number(),
     max_drawdown_pct: z.number(),
+    undefined_metrics: UndefinedMetrics.optional().meta({
+      description: 'Absent in rows of earlier versions',
+    }),
   }),
   backtest_run_id: z.string(),
   owner: z.string(),

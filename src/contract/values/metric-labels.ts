@@ -24,9 +24,9 @@ export const METRIC_LABELS = {
   backtest_days: ['Days', 'days'],
   sharpe_ratio: ['Sharpe ratio (daily equity)', 'ratio'],
   sortino_ratio: ['Sortino ratio (daily equity)', 'ratio'],
-  sortino_ratio_downside: ['Sortino ratio, downside deviation', 'ratio'],
   calmar_ratio: ['Calmar ratio (daily equity)', 'ratio'],
-  cagr_to_drawdown: ['CAGR to drawdown', 'ratio'],
+  freqtrade_sortino_ratio: ["freqtrade's Sortino ratio (daily equity)", 'ratio'],
+  freqtrade_calmar_ratio: ["freqtrade's Calmar ratio (daily equity)", 'ratio'],
   volatility_pct: ['Annualized volatility %', 'percent'],
   max_drawdown_pct: ['Max drawdown % (daily equity)', 'percent'],
   max_drawdown_abs: ['Max drawdown (daily equity)', 'quote'],
@@ -85,3 +85,9 @@ export const METRIC_LABELS = {
 } as const satisfies Readonly<Record<string, readonly [label: string, unit: MetricUnit]>>;
 
 export type MetricName = keyof typeof METRIC_LABELS;
+
+/** Names that earlier engines gave to metrics, with the present name of the same definition. */
+export const RENAMED_METRICS: Readonly<Record<string, MetricName>> = {
+  sortino_ratio_downside: 'sortino_ratio',
+  cagr_to_drawdown: 'calmar_ratio',
+};

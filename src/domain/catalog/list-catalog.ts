@@ -2,6 +2,7 @@ import type { CatalogStrategy } from '#contract/registry/catalog-api.ts';
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import type { CatalogRow } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import { type Caller, principalsOf } from '../access/access.ts';
 import { applyDeadlines } from '../challenges/apply-deadlines.ts';
 import { begin } from '../challenges/challenge-state.ts';
@@ -9,6 +10,7 @@ import type { ChallengeStore } from '../challenges/challenge-store.ts';
 import type { Clock } from '../ports.ts';
 import type { Cursors, Scope } from '../shared/cursors.ts';
 import { checkTimeframe } from '../shared/validate.ts';
+import { comesBefore } from '../transitions/catalog-order.ts';
 import type {
   CatalogEntry,
   CatalogFilter,
@@ -155,7 +157,8 @@ function filterOf(
     exchange !== undefined && ((row: CatalogRow) => row.exchange === exchange),
     timeframe !== undefined && ((row: CatalogRow) => row.timeframe === timeframe),
     wanted !== undefined && ((row: CatalogRow) => textOf(row).includes(wanted)),
-    min_sharpe !== undefined && ((row: CatalogRow) => row.metrics.sharpe_ratio >= min_sharpe),
+    min_sharpe !== undefined &&
+      ((row: CatalogRow) => (comparableValue(row.metrics, 'sharpe_ratio') ?? Number.NaN) >= min_sharpe),
     max_drawdown !== undefined &&
       ((row: CatalogRow) => Math.abs(row.metrics.max_drawdown_pct) <= Math.abs(max_drawdown)),
   ].filter((rule) => rule !== false);
@@ -204,15 +207,10 @@ async function readFiltered(
   for await (const entry of registry.catalog(stageOf(input), sortOf(input), null)) {
     if (!passes(entry.row)) continue;
     total += 1;
-    const before = after ? !follows(entry.position, after, input.sort_order) : total <= offset;
+    const before = after ? !comesBefore(after, entry.position, input.sort_order) : total <= offset;
     if (!before && rows.length <= input.limit) rows.push(entry);
   }
   return { rows, total };
-}
-
-/** Compares the index's sort keys, which are unique. */
-function follows([key]: CatalogPosition, [after]: CatalogPosition, order: CatalogSort['order']): boolean {
-  return order === 'asc' ? key > after : key < after;
 }
 
 function stageOf({ stage }: ListCatalogInput): CatalogFilter {

@@ -19,7 +19,7 @@ import { nearestName } from '#engine/nearest-name.ts';
 import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
+import { findObjective, OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
 import type { KnownStrategy } from '../config/strategy-ports.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
@@ -140,7 +140,7 @@ function checkPeriod(input: HyperoptRequest, field: Period): number {
 }
 
 function checkObjective(name: string): Objective {
-  const found = OBJECTIVES.find((each) => each.name === name);
+  const found = findObjective(name);
   if (found) return found;
   const allowed = OBJECTIVES.map((each) => each.name);
   const nearest = nearestName(name.slice(0, 60), allowed);

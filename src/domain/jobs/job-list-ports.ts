@@ -1,5 +1,6 @@
 import type { BacktestResult, JobStatus } from '#contract/backtests/backtest.ts';
 import type { QueueEntry } from '#contract/backtests/queue.ts';
+import type { UndefinedMetrics } from '#contract/values/undefined-metrics.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import type { Caller } from '../access/access.ts';
 
@@ -137,6 +138,7 @@ export interface Experiment {
     readonly total_profit_pct: number;
     readonly sharpe_ratio: number;
     readonly max_drawdown_pct: number;
+    readonly undefined_metrics?: UndefinedMetrics | undefined;
   } | null;
   /** Newest job. */
   readonly last: { readonly job_id: string; readonly created_at: string };

@@ -1,4 +1,4 @@
-import type { JobStatus, StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import type { BacktestResult, JobStatus, StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import {
@@ -8,6 +8,11 @@ import {
   type MlflowRun,
   type MlflowRunStatus,
 } from '#contract/registry/mlflow-api.ts';
+import {
+  comparableValue,
+  PROFIT_FACTOR_WITHOUT_LOSSES,
+  UNDEFINED_REASONS,
+} from '#contract/values/undefined-metrics.ts';
 import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
 import type { JobRow } from '../jobs/job-list-ports.ts';
 import { artifactUri } from './artifacts.ts';
@@ -60,7 +65,7 @@ export function searchableRow(row: Row): Searchable {
       artifact_uri: artifactUri(job_id),
       ...periodOf(row),
     }),
-    metrics: 'result' in row ? numbersOf(row.result ?? {}) : bestOf(row.trials.best_value),
+    metrics: 'result' in row ? comparedMetrics(row.result ?? {}) : bestOf(row.trials.best_value),
   };
 }
 
@@ -68,7 +73,7 @@ export function searchableRow(row: Row): Searchable {
 export function searchableRun({ info, data }: MlflowRun): Searchable {
   return {
     attributes: attributesOf(info),
-    metrics: asRecord(data.metrics),
+    metrics: withInfinite(asRecord(data.metrics)),
     params: asRecord(data.params),
     tags: asRecord(data.tags),
   };
@@ -116,6 +121,8 @@ export function backtestRun(job: StoredBacktestJob): MlflowRun {
       ...ownTags({
         kind: 'backtest',
         error: job.status === 'failed' ? job.error : undefined,
+        undefined_metrics: completed && undefinedOf(completed.result),
+        short_run: completed?.result.short_run,
         look_ahead: completed && lookAheadOf(completed)?.state,
         session: job.session,
         trials: completed?.trial_record?.owner,
@@ -232,11 +239,28 @@ function byKey(a: { readonly key: string }, b: { readonly key: string }): number
 const bestOf = (value: number | null): Record<string, number> =>
   value === null ? {} : { best_value: value };
 
-/** The finite numbers of a result. */
-function numbersOf(result: object): Record<string, number> {
+/** The numbers of a result, without those that stand for an undefined value: a run lacks these metrics, and its tags say why. */
+function numbersOf(result: Partial<BacktestResult>): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(result).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+    Object.entries(result).filter(
+      (entry): entry is [string, number] =>
+        Number.isFinite(entry[1]) && comparableValue(result, entry[0]) !== null,
+    ),
   );
+}
+
+/** Metrics as filters and orders compare them: the profit factor of a run without losses, which is stored as a number, is infinite. */
+function withInfinite(metrics: Record<string, number>): Record<string, number> {
+  if (metrics.profit_factor !== PROFIT_FACTOR_WITHOUT_LOSSES) return metrics;
+  return { ...metrics, profit_factor: Number.POSITIVE_INFINITY };
+}
+
+const comparedMetrics = (result: Partial<BacktestResult>) => withInfinite(numbersOf(result));
+
+/** `profit_factor: no losses; sortino_ratio: no losing day`; undefined where every metric has a value. */
+function undefinedOf({ undefined_metrics: reasons = {} }: Partial<BacktestResult>): string | undefined {
+  const parts = Object.entries(reasons).map(([name, reason]) => `${name}: ${UNDEFINED_REASONS[reason]}`);
+  return parts.length > 0 ? parts.sort().join('; ') : undefined;
 }
 
 /** A configuration as parameters, with dotted names; the strategy's own have the prefix `params.`. */

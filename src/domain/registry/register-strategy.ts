@@ -37,6 +37,7 @@ import {
   checkThresholds,
   describeFailures,
   missedThresholds,
+  NO_TRADES,
   unknownThresholds,
   withoutThresholds,
 } from './validation-checks.ts';
@@ -225,14 +226,17 @@ function thresholdCheck(
 ) {
   const name = 'thresholds';
   if (skip) return plainCheck(name, 'skipped', 'Registered with skip_validation');
-  if (!thresholds) return withoutThresholds(releasePolicy);
+  if (!thresholds) {
+    if (job.result.total_trades === 0) return plainCheck(name, 'failed', NO_TRADES);
+    return withoutThresholds(releasePolicy);
+  }
   const failures = missedThresholds(job.result, thresholds);
   const [first] = failures;
   if (!first) return plainCheck(name, 'passed', 'The metrics reach every threshold');
   throw new CodedError('VAL005', {
     message: `Not registered: ${describeFailures(failures)}`,
     field: `thresholds.${first.name}`,
-    context: { failures: failures.map(({ metric, value, threshold }) => ({ metric, value, threshold })) },
+    context: { failures: failures.map(({ name: _, ...failure }) => failure) },
   });
 }
 
@@ -277,10 +281,11 @@ function resultOf(
   { model_name, version, stage, validation, content_hash, thresholds }: StoredVersion,
   { skip_validation }: RegisterStrategyInput,
 ): RegisterResult {
-  const missed = validation.checks.filter(({ status }) => status === 'failed');
+  const [thresholdsCheck, ...others] = validation.checks;
+  const missed = others.filter(({ status }) => status === 'failed');
   const unmet = missed.map((check) => `${check.name}: ${check.message}`);
   const message = [
-    `Registered as version ${version} of ${model_name}.${remark(validation.checks[0]!)}`,
+    `Registered as version ${version} of ${model_name}.${remark(thresholdsCheck!)}`,
     ...(missed.length > 0 ? ['It fails the release policy: it cannot be staged.'] : []),
   ].join(' ');
   const ungated = !skip_validation && thresholds === null && !isSet(releasePolicy);
@@ -293,6 +298,7 @@ const UNGATED =
 
 function remark({ status, message }: ValidationCheck): string {
   if (status === 'skipped') return ` Validation was skipped: ${message}.`;
+  if (status === 'failed') return ` It cannot be staged: ${message}.`;
   return status === 'warning' ? ` ${message}.` : '';
 }
 

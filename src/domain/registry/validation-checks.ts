@@ -3,6 +3,12 @@ import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-po
 import type { StoredVersion, Thresholds } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { STAGING_WARNINGS } from '#contract/values/limits.ts';
+import {
+  comparableValue,
+  UNDEFINED_REASONS,
+  type UndefinedReason,
+  undefinedReason,
+} from '#contract/values/undefined-metrics.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { ALL_TIMEFRAMES, DAY_MS } from '#engine/timeframe.ts';
@@ -123,6 +129,7 @@ function checkEvidence({ clock, releasePolicy }: CheckListDeps, version: StoredV
   const { metrics } = version;
   const { to } = evidenceOf(version);
   const days = Math.floor((clock.now() - to) / DAY_MS);
+  if (metrics.total_trades === 0) return { ...plainCheck(name, 'failed', NO_TRADES), value: 0, threshold: 1 };
   if (releasePolicy.minTrades === undefined && metrics.total_trades < ENOUGH_TRADES) {
     const message = `Only ${metrics.total_trades} trades: fewer than ${ENOUGH_TRADES} have low statistical power`;
     return { name, status: 'warning', message, value: metrics.total_trades, threshold: ENOUGH_TRADES };
@@ -168,11 +175,17 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, expired]);
 }
 
+/** Why a version without trades passes no validation. */
+export const NO_TRADES = 'The backtest has no trades, so nothing is known of the strategy';
+
 export interface ThresholdFailure {
   readonly name: keyof Thresholds;
   readonly metric: 'sharpe_ratio' | 'profit_factor' | 'max_drawdown_pct';
+  /** null: undefined. */
   readonly value: number | null;
   readonly threshold: number;
+  /** Why the metric is undefined; null when it is defined. */
+  readonly reason: UndefinedReason | null;
 }
 
 interface Rule {
@@ -217,22 +230,28 @@ export function unknownThresholds(thresholds: Thresholds = {}): string[] {
 
 const BOUNDS = { min: -1e9, max: 1e9 };
 
-/** Every threshold that the metrics miss. A threshold that is absent is not checked; a metric that is absent misses. */
+/**
+ * Every threshold that the metrics miss. A threshold that is absent is not checked; a metric that is undefined misses. Without trades
+ * a drawdown of 0 is no merit.
+ */
 export function missedThresholds(metrics: BacktestResult, thresholds: Thresholds): ThresholdFailure[] {
   return RULES.flatMap(({ name, metric, holds }) => {
     const threshold = thresholds[name];
     if (threshold === undefined) return [];
-    const value: number | undefined = metrics[metric];
-    if (value !== undefined && Number.isFinite(value) && holds(value, threshold)) return [];
-    return [{ name, metric, value: value ?? null, threshold }];
+    const isIdle = metrics.total_trades === 0;
+    const value = isIdle ? null : comparableValue(metrics, metric);
+    if (value !== null && holds(value, threshold)) return [];
+    const reason = isIdle ? 'no_trades' : undefinedReason(metrics, metric);
+    return [{ name, metric, value, threshold, reason }];
   });
 }
 
 /** For example `sharpe_ratio 0.8 misses min_sharpe 1`. */
 export function describeFailures(failures: readonly ThresholdFailure[]): string {
   return failures
-    .map(
-      ({ name, metric, value, threshold }) => `${metric} ${value ?? 'unknown'} misses ${name} ${threshold}`,
-    )
+    .map(({ name, metric, value, threshold, reason }) => {
+      const what = value ?? (reason ? `undefined (${UNDEFINED_REASONS[reason]})` : 'unknown');
+      return `${metric} ${what} misses ${name} ${threshold}`;
+    })
     .join('; ');
 }

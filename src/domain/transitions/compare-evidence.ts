@@ -2,6 +2,7 @@ import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests
 import type { VersionComparison } from '#contract/registry/catalog-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
+import { comparableValue, undefinedReason } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { type ComparedMetrics, type ComparisonDecision, decideChallenger } from './decide-challenger.ts';
@@ -150,8 +151,12 @@ function compareMetrics(a: BacktestResult, b: BacktestResult): ComparedMetrics {
     const values = { a: a[name as keyof typeof BETTER_VALUES], b: b[name as keyof typeof BETTER_VALUES] };
     if (values.a === null || values.b === null) return [];
     const baseline = { a: values.a, b: values.b };
-    const improvement = improvementOf(baseline.a, baseline.b, direction);
-    return [[name, { ...baseline, improvement, direction, notes: notesOf(name, baseline.a, [a, b]) }]];
+    const notes = notesOf(name, baseline.a, a, b);
+    const isKnown = !notes.includes('undefined_a') && !notes.includes('undefined_b');
+    const improvement = isKnown ? improvementOf(baseline.a, baseline.b, direction) : 0;
+    const reasons = { a: undefinedReason(a, name), b: undefinedReason(b, name) };
+    const isDefined = reasons.a === null && reasons.b === null;
+    return [[name, { ...baseline, improvement, direction, ...(!isDefined && { reasons }), notes }]];
   });
   return Object.fromEntries(rows);
 }
@@ -159,13 +164,14 @@ function compareMetrics(a: BacktestResult, b: BacktestResult): ComparedMetrics {
 function notesOf(
   name: string,
   baseline: number,
-  results: readonly BacktestResult[],
+  a: BacktestResult,
+  b: BacktestResult,
 ): ComparedMetrics[string]['notes'] {
-  const withoutLosses = name === 'profit_factor' && results.some(wonWithoutLosses);
+  const withoutLosses = [a, b].some((result) => undefinedReason(result, name) === 'no_losses');
   return [
     ...(Math.abs(baseline) < NEAR_ZERO ? (['baseline_near_zero'] as const) : []),
     ...(withoutLosses ? (['no_losses'] as const) : []),
+    ...(comparableValue(a, name) === null ? (['undefined_a'] as const) : []),
+    ...(comparableValue(b, name) === null ? (['undefined_b'] as const) : []),
   ];
 }
-
-const wonWithoutLosses = (result: BacktestResult) => result.winning_trades > 0 && result.losing_trades === 0;

@@ -1,5 +1,6 @@
 import type { VersionComparison } from '#contract/registry/catalog-api.ts';
 import { COMPARISON_MINIMUMS } from '#contract/values/limits.ts';
+import { PROFIT_FACTOR_WITHOUT_LOSSES, UNDEFINED_REASONS } from '#contract/values/undefined-metrics.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';
 
@@ -35,7 +36,7 @@ export interface ComparisonDecision {
 
 /**
  * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A broken guardrail:
- * REJECT. All {@link COMPARISON_MINIMUMS} reached: PROMOTE. Otherwise INCONCLUSIVE.
+ * REJECT. All {@link COMPARISON_MINIMUMS} reached, and no guardrail undefined: PROMOTE. Otherwise INCONCLUSIVE.
  */
 export function decideChallenger(
   metrics: ComparedMetrics,
@@ -59,7 +60,10 @@ export function decideChallenger(
       broken.map(({ message }) => message),
     );
   }
-  const lacking = lackingForPromotion(metrics, support.better);
+  const lacking = [
+    ...guardrails.filter(({ status }) => status === 'undefined').map(({ message }) => message),
+    ...lackingForPromotion(metrics, support.better),
+  ];
   if (lacking.length > 0) return decide('INCONCLUSIVE', lacking);
   return decide('PROMOTE', [
     `its Sharpe ratio is ${percent(metrics.sharpe_ratio!.improvement)} better`,
@@ -71,6 +75,11 @@ function checkGuardrails(metrics: ComparedMetrics): Guardrail[] {
   const drawdown = metrics.max_drawdown_pct!.improvement;
   const sharpe = metrics.sharpe_ratio!.improvement;
   const factor = metrics.profit_factor!.b;
+  const isUndefined = (name: string) => metrics[name]!.notes.includes('undefined_b');
+  const why = (name: string) => {
+    const reason = metrics[name]!.reasons?.b;
+    return !reason ? 'undefined' : `undefined (${UNDEFINED_REASONS[reason]})`;
+  };
   return [
     {
       name: 'max_drawdown_pct',
@@ -81,17 +90,22 @@ function checkGuardrails(metrics: ComparedMetrics): Guardrail[] {
     },
     {
       name: 'profit_factor',
-      status: factor < MIN_PROFIT_FACTOR ? 'broken' : 'passed',
+      // Without trades it is 0.
+      status: factor < MIN_PROFIT_FACTOR ? 'broken' : isUndefined('profit_factor') ? 'undefined' : 'passed',
       value: factor,
       threshold: MIN_PROFIT_FACTOR,
-      message: `its profit factor is ${Number(factor.toPrecision(4))}`,
+      message: isUndefined('profit_factor')
+        ? `its profit factor is ${why('profit_factor')}`
+        : `its profit factor is ${factor === PROFIT_FACTOR_WITHOUT_LOSSES ? 'without losses' : Number(factor.toPrecision(4))}`,
     },
     {
       name: 'sharpe_ratio',
-      status: sharpe <= MAX_WORSENING ? 'broken' : 'passed',
+      status: isUndefined('sharpe_ratio') ? 'undefined' : sharpe <= MAX_WORSENING ? 'broken' : 'passed',
       value: sharpe,
       threshold: MAX_WORSENING,
-      message: `its Sharpe ratio is ${change(sharpe, 'better', 'worse')}`,
+      message: isUndefined('sharpe_ratio')
+        ? `its Sharpe ratio is ${why('sharpe_ratio')}`
+        : `its Sharpe ratio is ${change(sharpe, 'better', 'worse')}`,
     },
   ];
 }

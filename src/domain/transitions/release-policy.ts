@@ -10,6 +10,13 @@ import {
 import type { StoredVersion, Waiver } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import {
+  comparableValue,
+  MIN_TRADES_WITHOUT_LOSSES,
+  PROFIT_FACTOR_WITHOUT_LOSSES,
+  UNDEFINED_REASONS,
+  undefinedReason,
+} from '#contract/values/undefined-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
@@ -55,6 +62,14 @@ export function checkPolicy(policy: ReleasePolicy, subject: PolicySubject, now: 
 function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: number): Requirement[] {
   const { metrics, trials } = subject;
   const { from, to } = evidenceOf(subject);
+  const known = (name: string) => comparableValue(metrics, name);
+  const whyUnknown = (name: string) => {
+    const reason = undefinedReason(metrics, name);
+    const trades = metrics.total_trades;
+    const few =
+      reason === 'no_losses' ? `, and fewer than ${MIN_TRADES_WITHOUT_LOSSES} trades (${trades})` : '';
+    return reason === null ? 'unknown' : `${UNDEFINED_REASONS[reason]}${few}`;
+  };
   // Rounded away from the requirement, an integer. A failing value is therefore never shown as sufficient.
   const days = Math.floor(((to - from) / DAY_MS) * 100) / 100;
   const age = Math.max(0, Math.ceil(((now - to) / DAY_MS) * 100) / 100);
@@ -87,24 +102,28 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
     {
       name: 'min_sharpe',
       required: policy.minSharpe,
-      value: metrics.sharpe_ratio,
+      value: known('sharpe_ratio'),
       holds: atLeast,
       describe: (value, required) => `Sharpe ratio ${value}; at least ${required} is required`,
+      unknown: `The Sharpe ratio is undefined: ${whyUnknown('sharpe_ratio')}`,
     },
     {
       name: 'min_profit_factor',
       required: policy.minProfitFactor,
-      value: metrics.profit_factor,
+      value: known('profit_factor'),
       holds: atLeast,
-      describe: (value, required) => `Profit factor ${value}; at least ${required} is required`,
+      describe: (value, required) =>
+        `Profit factor ${Number.isFinite(value) ? value : 'without losses'}; at least ${required} is required`,
+      unknown: `The profit factor is undefined: ${whyUnknown('profit_factor')}`,
     },
     {
       name: 'max_drawdown',
       required: policy.maxDrawdown,
-      value: metrics.max_drawdown_pct,
+      value: metrics.total_trades === 0 ? null : metrics.max_drawdown_pct,
       holds: (value, required) => Math.abs(value) <= Math.abs(required),
       describe: (value, required) =>
         `Drawdown ${Math.abs(value)} %; at most ${Math.abs(required)} % is allowed`,
+      unknown: 'Without trades a drawdown of 0 shows nothing',
     },
     {
       name: 'min_deflated_sharpe',
@@ -136,11 +155,12 @@ function checkOf({ name, required, value, holds, describe, unknown }: Requiremen
       { name, status: 'passed', message: 'No hyperopt job found its parameters', value: null, threshold },
     ];
   }
-  if (value === null || !Number.isFinite(value)) {
+  if (value === null || Number.isNaN(value)) {
     return [{ name, status: 'failed', message: unknown ?? 'Unknown', value: null, threshold }];
   }
   const status = holds(value, required) ? 'passed' : 'failed';
-  return [{ name, status, message: describe(value, required), value, threshold }];
+  const shown = Number.isFinite(value) ? value : PROFIT_FACTOR_WITHOUT_LOSSES;
+  return [{ name, status, message: describe(value, required), value: shown, threshold }];
 }
 
 /**

@@ -32,9 +32,10 @@ export const METRIC_NOTATION = {
   r_i: 'p_i / B0',
   q_i: 'profit of trade i on its own collateral, entry fee included: p_i * leverage / (amount * entry price * (1 + fee)), for a short (1 - fee). Equals profit_pct / 100',
   n: 'number of trades',
-  D: 'number of full days between the open times of the first and the last candle of the run, at least 1',
+  T: 'days from the open of the first traded candle to the close of the last, a fraction',
+  D: "number of full days between the open times of the first and the last candle of the run, at least 1: freqtrade's days",
   E_d: 'equity at the last candle of UTC day d, open positions valued at the close; E_0 = B0',
-  R_d: 'E_d / E_(d-1) - 1. Every day of the run counts; the first is relative to the wallet',
+  R_d: 'E_d / E_(d-1) - 1, 0 when smaller than 1e-9 in size. Every day of the run counts; the first is relative to the wallet',
   M_d: 'maximum of E_0 to E_d',
   std: 'population standard deviation; std_(n-1) is the sample standard deviation',
   null: 'undefined: a division by zero, too few values, or a non-finite number',
@@ -73,25 +74,26 @@ const ACCOUNT = defineMetrics<AccountMetrics>('account', {
   total_profit: 'sum of p_i',
   total_profit_pct: 'sum of p_i / B0 * 100',
   cagr_pct:
-    '((final balance / B0)^(365 / D) - 1) * 100; null when the final balance is below 0. In a table row the final balance is B0 + sum of p_i',
-  avg_daily_profit_pct: 'sum of p_i / B0 / D * 100',
+    '((final balance / B0)^(365 / T) - 1) * 100; null for T below 30, and when the final balance is not above 0. In a table row the final balance is B0 + sum of p_i',
+  avg_daily_profit_pct: 'sum of p_i / B0 / T * 100',
   market_change_pct: 'mean over the pairs of (last close / first close - 1) * 100, without startup candles',
-  backtest_days: 'D',
+  backtest_days: 'T',
 });
 
 const EQUITY = defineMetrics<EquityMetrics>('equity', {
-  sharpe_ratio: 'mean(R_d) / std(R_d) * sqrt(365), without a risk-free rate; null when all R_d are equal',
+  sharpe_ratio:
+    'mean(R_d) / std(R_d) * sqrt(365), with the population deviation and without a risk-free rate; null when all R_d are equal. The root of 365 is right for markets that close too, because closed days count with a return of 0',
   sortino_ratio:
+    'mean(R_d) / sqrt(sum of min(R_d, 0)^2 / number of days) * sqrt(365); null without a negative day',
+  calmar_ratio: 'cagr_pct / max_drawdown_pct; null without a drawdown, and when cagr_pct is null',
+  freqtrade_sortino_ratio:
     'mean(R_d) / std(negative R_d around their own mean) * sqrt(365); null with fewer than two distinct negative days',
-  sortino_ratio_downside:
-    'mean(R_d) / sqrt(sum of min(R_d, 0)^2 / number of days) * sqrt(365) (textbook definition); null without a negative day',
-  calmar_ratio:
-    '(total_profit_pct / D) / (max_drawdown_pct / 100) * sqrt(365); null without a drawdown. See cagr_to_drawdown for the textbook scale',
-  cagr_to_drawdown: 'cagr_pct / max_drawdown_pct (textbook Calmar ratio); null without a drawdown',
+  freqtrade_calmar_ratio:
+    '(total_profit_pct / D) / (max_drawdown_pct / 100) * sqrt(365); null without a drawdown',
   volatility_pct: 'std(R_d) * sqrt(365) * 100',
   max_drawdown_pct:
-    'maximum of (M_d - E_d) / M_d * 100, at least 0. Equals the maximum of -drawdown[] in the equity resource',
-  max_drawdown_abs: 'maximum of M_d - E_d',
+    'maximum of (M_d - E_d) / M_d * 100; 0 when smaller than 1e-7. Equals the maximum of -drawdown[] in the equity resource',
+  max_drawdown_abs: 'maximum of M_d - E_d; 0 when max_drawdown_pct is 0',
   max_drawdown_candle_pct: 'max_drawdown_pct computed from the equity at the close of every candle',
   max_drawdown_candle_abs: 'max_drawdown_abs computed from the equity at the close of every candle',
   time_under_water_pct: 'percentage of days with E_d below M_d',
@@ -137,13 +139,14 @@ const CLOSED_TRADES = defineMetrics<ClosedTradeMetrics>('closed_trades', {
   best_day_profit:
     'maximum over UTC days of the sum of p_i closed that day, from the first to the last day with a close',
   worst_day_profit: 'minimum of the sums of best_day_profit; a day without a close in between counts as 0',
-  winning_days: 'days of best_day_profit with a sum above 0',
-  draw_days: 'days of best_day_profit with a sum of exactly 0, including days without a close',
-  losing_days: 'days of best_day_profit with a sum below 0',
+  winning_days: 'UTC days of the run on which the sum of the p_i closed that day is above 0',
+  draw_days:
+    'UTC days of the run on which that sum is exactly 0, including days without a close. The three numbers add up to the days of the equity resource',
+  losing_days: 'UTC days of the run on which that sum is below 0',
 });
 
 const ACTIVITY = defineMetrics<ActivityMetrics>('activity', {
-  trades_per_day: 'n / D',
+  trades_per_day: 'n / T',
   exposure_pct:
     'percentage of candles that end with at least one open trade. The first candle is excluded: no trade can be open in it',
   avg_open_trades: 'mean number of trades open at the end of a candle, over the candles of exposure_pct',

@@ -10,6 +10,16 @@ export interface DailyEquity {
   readonly equity: Float64Array;
 }
 
+/**
+ * Size below which a return or a drawdown, as a ratio, counts as 0. Rounding makes drawdowns of 1e-12, and with them ratios of 1e12.
+ */
+const NEGLIGIBLE = 1e-9;
+
+/** The ratio, or 0 when it is negligible. */
+export function withoutRounding(ratio: number): number {
+  return Math.abs(ratio) < NEGLIGIBLE ? 0 : ratio;
+}
+
 /** Start of the UTC day of `time`, ms. */
 export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
@@ -43,14 +53,14 @@ export function dailyEquity(curve: EquityCurve, wallet: number, firstCandle: num
 }
 
 /**
- * Return of each day as a ratio. The first day is measured against the wallet, so n days give n returns. It is
- * 0 if the equity of the day before was 0 or less.
+ * Return of each day as a ratio. The first day is measured against the wallet, so n days give n returns. It is 0 if it is
+ * negligible, and if the equity of the day before was 0 or less.
  */
 export function dailyReturns(wallet: number, equity: Float64Array): Float64Array {
   const returns = new Float64Array(equity.length);
   let previous = wallet;
   for (let i = 0; i < equity.length; i++) {
-    returns[i] = previous > 0 ? equity[i]! / previous - 1 : 0;
+    returns[i] = previous > 0 ? withoutRounding(equity[i]! / previous - 1) : 0;
     previous = equity[i]!;
   }
   return returns;
@@ -86,14 +96,14 @@ export function periodReturns(
   return new Map([...growth].map(([period, factor]) => [period, (factor - 1) * 100]));
 }
 
-/** Percent below the running maximum at each row, zero or negative. */
+/** Percent below the running maximum at each row, zero or negative; negligible drawdowns are 0. */
 export function drawdownSeries(start: number, balances: Float64Array): Float64Array {
   const series = new Float64Array(balances.length);
   let peak = start;
   for (let row = 0, { length } = balances; row < length; row++) {
     const balance = balances[row]!;
     if (balance > peak) peak = balance;
-    series[row] = balance < peak ? -((peak - balance) / peak) * 100 : 0;
+    series[row] = balance < peak ? 0 - withoutRounding((peak - balance) / peak) * 100 : 0;
   }
   return series;
 }
@@ -111,7 +121,7 @@ export interface DrawdownPeriod {
   readonly ratio: number;
 }
 
-/** All intervals below the running maximum, in time order. */
+/** All intervals below the running maximum with a drawdown that is not negligible, in time order. */
 export function drawdownPeriods(start: number, balances: ArrayLike<number>): DrawdownPeriod[] {
   const periods: DrawdownPeriod[] = [];
   let peak = start;
@@ -119,7 +129,8 @@ export function drawdownPeriods(start: number, balances: ArrayLike<number>): Dra
   let lowRow = -1;
   const close = (recoveryRow: number | null) => {
     const amount = peak - balances[lowRow]!;
-    periods.push({ peakRow, lowRow, recoveryRow, amount, ratio: amount / peak });
+    const ratio = withoutRounding(amount / peak);
+    if (ratio !== 0) periods.push({ peakRow, lowRow, recoveryRow, amount, ratio });
     lowRow = -1;
   };
   for (let row = 0, { length } = balances; row < length; row++) {

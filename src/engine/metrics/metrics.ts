@@ -3,13 +3,21 @@ import type { ReportPairData } from '#contract/backtests/report.ts';
 import type { ActivityMetrics, EquityMetrics, Metrics } from '#contract/backtests/report-metrics.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import type { EquityCurve, Simulation } from '../simulator/types.ts';
-import { drawdownOf } from '../stats/drawdown.ts';
+import { type Drawdown, drawdownOf } from '../stats/drawdown.ts';
 import { deviation, finite, largest, mean, ratio, smallest, sum } from '../stats/moments.ts';
-import { type DailyEquity, dailyEquity, dailyReturns, drawdownPeriods } from './equity-curve.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
+import {
+  type DailyEquity,
+  dailyEquity,
+  dailyReturns,
+  drawdownPeriods,
+  withoutRounding,
+} from './equity-curve.ts';
 import {
   accountMetrics,
   closedDayMetrics,
-  fullDays,
+  type RunLength,
+  runLength,
   type TradeColumns,
   type TradeMetrics,
   tradeColumns,
@@ -26,6 +34,7 @@ interface MetricsInput {
   /** Open times of the run's first and last candle, ms. */
   readonly firstCandle: number;
   readonly lastCandle: number;
+  readonly timeframeMs: number;
   readonly marketChangePct: number | null;
 }
 
@@ -33,8 +42,7 @@ interface MetricsInput {
 export interface ComputedMetrics {
   readonly metrics: Metrics;
   readonly daily: DailyEquity;
-  /** Full days of the run, at least 1. */
-  readonly days: number;
+  readonly length: RunLength;
   /** The trades as columns. */
   readonly trades: TradeColumns;
   /** All trades as one table row. */
@@ -45,23 +53,24 @@ export interface ComputedMetrics {
 export function computeMetrics(input: MetricsInput): ComputedMetrics {
   const { curve, wallet } = input;
   const trades = tradeColumns(input.trades);
-  const days = fullDays(input.firstCandle, input.lastCandle);
+  const length = runLength(input.firstCandle, input.lastCandle, input.timeframeMs);
+  const { days } = length;
   const daily = dailyEquity(curve, wallet, input.firstCandle);
-  const total = tradeMetrics(trades, wallet, days);
+  const total = tradeMetrics(trades, wallet, length);
   const account = accountMetrics(wallet, input.finalBalance, total.total_profit, days, input.marketChangePct);
   const { total_profit: _profit, total_profit_pct: _percent, cagr_pct: _cagr, ...closedTrades } = total;
   const metrics = {
     account,
     equity: equityMetrics(curve, daily, {
       wallet,
-      days,
+      wholeDays: length.wholeDays,
       totalProfitPct: account.total_profit_pct,
       cagrPct: account.cagr_pct,
     }),
-    closed_trades: { ...closedTrades, ...closedDayMetrics(trades, wallet) },
+    closed_trades: { ...closedTrades, ...closedDayMetrics(trades, wallet, daily.day.length) },
     activity: activityMetrics(trades, curve, days),
   };
-  return { metrics, daily, days, trades, total };
+  return { metrics, daily, length, trades, total };
 }
 
 const YEAR_ROOT = Math.sqrt(365);
@@ -69,26 +78,35 @@ const YEAR_ROOT = Math.sqrt(365);
 /** Values of the whole run that the equity metrics need. */
 interface EquityContext {
   readonly wallet: number;
-  readonly days: number;
+  readonly wholeDays: number;
   readonly totalProfitPct: number;
   readonly cagrPct: number | null;
 }
 
 export function equityMetrics(curve: EquityCurve, daily: DailyEquity, context: EquityContext): EquityMetrics {
   const returns = dailyReturns(context.wallet, daily.equity);
-  const drawdown = drawdownOf(context.wallet, daily.equity);
-  const drawdownPct = drawdown.ratio * 100;
+  const drawdown = largestDrawdown(drawdownOf(context.wallet, daily.equity));
+  const candleDrawdown = largestDrawdown(curve.drawdown);
   return {
     ...dailyRatios(returns),
-    calmar_ratio: ratio((context.totalProfitPct / context.days) * YEAR_ROOT, drawdown.ratio),
-    cagr_to_drawdown: context.cagrPct === null ? null : ratio(context.cagrPct, drawdownPct),
-    max_drawdown_pct: drawdownPct,
+    calmar_ratio: context.cagrPct === null ? null : ratio(context.cagrPct, drawdown.percent),
+    freqtrade_calmar_ratio: ratio(
+      (context.totalProfitPct / context.wholeDays) * YEAR_ROOT,
+      drawdown.percent / 100,
+    ),
+    max_drawdown_pct: drawdown.percent,
     max_drawdown_abs: drawdown.amount,
-    max_drawdown_candle_pct: curve.drawdown.ratio * 100,
-    max_drawdown_candle_abs: curve.drawdown.amount,
+    max_drawdown_candle_pct: candleDrawdown.percent,
+    max_drawdown_candle_abs: candleDrawdown.amount,
     ...timeUnderWater(context.wallet, daily.equity),
     ...extremes(context.wallet, curve.equity),
   };
+}
+
+/** The largest drawdown; 0 when it is negligible. */
+function largestDrawdown({ ratio: share, amount }: Drawdown) {
+  const percent = withoutRounding(share) * 100;
+  return { percent, amount: percent === 0 ? 0 : amount };
 }
 
 /** Ratios of daily returns (as ratios, not percent): see the definitions of sharpe_ratio and the sortino ratios. */
@@ -100,8 +118,8 @@ function dailyRatios(returns: Float64Array) {
   const percent = returns.map((each) => each * 100);
   return {
     sharpe_ratio: ratio(average * YEAR_ROOT, spread),
-    sortino_ratio: ratio(average * YEAR_ROOT, deviation(negative, 'population')),
-    sortino_ratio_downside: ratio(average * YEAR_ROOT, downside),
+    sortino_ratio: ratio(average * YEAR_ROOT, downside),
+    freqtrade_sortino_ratio: ratio(average * YEAR_ROOT, deviation(negative, 'population')),
     volatility_pct: finite(spread * YEAR_ROOT * 100),
     best_day_pct: returns.length === 0 ? null : percent.reduce((a, b) => Math.max(a, b)),
     worst_day_pct: returns.length === 0 ? null : percent.reduce((a, b) => Math.min(a, b)),
@@ -134,7 +152,7 @@ function extremes(wallet: number, equity: Float64Array) {
 
 /**
  * @param trades in the order of closing
- * @param days full days of the run, at least 1
+ * @param days of the run, a fraction
  */
 export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: number): ActivityMetrics {
   const { profit, minutes } = trades;
@@ -209,7 +227,7 @@ type TradedCandles = Pick<ReportPairData, 'first' | 'last' | 'market_change_pct'
  * @param run with its equity curve
  */
 export function measureRun(
-  { dry_run_wallet }: Pick<ResolvedBacktestConfig, 'dry_run_wallet'>,
+  { dry_run_wallet, timeframe }: Pick<ResolvedBacktestConfig, 'dry_run_wallet' | 'timeframe'>,
   pairs: readonly TradedCandles[],
   run: Simulation,
 ): ComputedMetrics {
@@ -220,6 +238,7 @@ export function measureRun(
     wallet: dry_run_wallet,
     firstCandle: Math.min(...pairs.map(({ first }) => Date.parse(first))),
     lastCandle: Math.max(...pairs.map(({ last }) => Date.parse(last))),
+    timeframeMs: TIMEFRAME_MS[timeframe],
     marketChangePct: pairs.reduce((total, pair) => total + pair.market_change_pct, 0) / pairs.length,
   });
 }

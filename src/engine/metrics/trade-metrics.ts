@@ -1,4 +1,5 @@
 import type { AccountMetrics } from '#contract/backtests/report-metrics.ts';
+import { MIN_CAGR_DAYS } from '#contract/values/undefined-metrics.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { studentTwoSidedP } from '../stats/distributions.ts';
 import { drawdownOf } from '../stats/drawdown.ts';
@@ -40,12 +41,31 @@ export interface TradeMetrics {
 
 const YEAR_ROOT = Math.sqrt(365);
 
+/** Length of a run, in days. */
+export interface RunLength {
+  /** From the open of the first traded candle to the close of the last, a fraction. */
+  readonly days: number;
+  /** Full days between the open times of these candles, at least 1: the days of freqtrade. */
+  readonly wholeDays: number;
+}
+
+/** @param first open time of the first traded candle, ms; `last`: that of the last */
+export function runLength(first: number, last: number, timeframeMs: number): RunLength {
+  return {
+    days: (last + timeframeMs - first) / DAY_MS,
+    wholeDays: Math.max(1, Math.floor((last - first) / DAY_MS)),
+  };
+}
+
 /**
  * @param trades in the order of closing
  * @param wallet starting balance of the run, quote currency
- * @param days full days of the run, at least 1
  */
-export function tradeMetrics(trades: OutcomeColumns, wallet: number, days: number): TradeMetrics {
+export function tradeMetrics(
+  trades: OutcomeColumns,
+  wallet: number,
+  { days, wholeDays }: RunLength,
+): TradeMetrics {
   const { profit: profits, profitRatio: ratios, minutes } = trades;
   const returns = shares(profits, wallet);
   const profit = sum(profits);
@@ -61,7 +81,7 @@ export function tradeMetrics(trades: OutcomeColumns, wallet: number, days: numbe
     avg_duration_minutes: finite(mean(minutes)),
     ...significance(returns),
     cagr_pct: cagrPct(wallet, wallet + profit, days),
-    ...riskRatios(profits, returns, wallet, days),
+    ...riskRatios(profits, returns, wallet, wholeDays),
   };
 }
 
@@ -153,8 +173,12 @@ interface ClosedDayMetrics {
   readonly losing_days: number;
 }
 
-/** Covers the days from the first to the last close; days without a close are draws with a profit of 0. */
-export function closedDayMetrics(trades: TradeColumns, wallet: number): ClosedDayMetrics {
+/**
+ * The best and the worst day are among those from the first to the last close, as in freqtrade.
+ *
+ * @param runDays UTC days of the run: a day without a close is a draw
+ */
+export function closedDayMetrics(trades: TradeColumns, wallet: number, runDays: number): ClosedDayMetrics {
   let lowest = wallet;
   let highest = wallet;
   for (const balance of cumulative(wallet, trades.profit)) {
@@ -162,14 +186,16 @@ export function closedDayMetrics(trades: TradeColumns, wallet: number): ClosedDa
     if (balance > highest) highest = balance;
   }
   const perDay = profitPerDay(trades);
+  const winning = perDay.filter((profit) => profit > 0).length;
+  const losing = perDay.filter((profit) => profit < 0).length;
   return {
     lowest_closed_balance: lowest,
     highest_closed_balance: highest,
     best_day_profit: finite(largest(perDay)),
     worst_day_profit: finite(smallest(perDay)),
-    winning_days: perDay.filter((profit) => profit > 0).length,
-    draw_days: perDay.filter((profit) => profit === 0).length,
-    losing_days: perDay.filter((profit) => profit < 0).length,
+    winning_days: winning,
+    draw_days: runDays - winning - losing,
+    losing_days: losing,
   };
 }
 
@@ -185,7 +211,7 @@ function profitPerDay({ closedAt, profit }: TradeColumns): Float64Array {
 
 /**
  * @param profit sum of the trades' profits, quote currency
- * @param days full days of the run, at least 1
+ * @param days of the run, a fraction
  * @param marketChangePct mean change of the pairs' prices, percent
  */
 export function accountMetrics(
@@ -207,14 +233,12 @@ export function accountMetrics(
   };
 }
 
-/** Full days between the open times of the first and the last candle of a run, at least 1. */
-export function fullDays(first: number, last: number): number {
-  return Math.max(1, Math.floor((last - first) / DAY_MS));
-}
-
-/** Compound annual growth in percent: (final / start)^(365 / days) - 1. null for a negative balance or an infinite rate. */
+/**
+ * Compound annual growth in percent: (final / start)^(365 / days) - 1. null when nothing is left, and for a run that is too short: one
+ * good day would be thousands of percent a year.
+ */
 export function cagrPct(start: number, final: number, days: number): number | null {
-  if (final < 0) return null;
+  if (final <= 0 || days < MIN_CAGR_DAYS) return null;
   return finite(((final / start) ** (365 / days) - 1) * 100);
 }
 

@@ -13,7 +13,7 @@ import type { ReportModels } from '#contract/backtests/report-models.ts';
 import type { ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
-import { canonicalJson } from '../digest.ts';
+import { SHORT_RUN_DAYS } from '#contract/values/undefined-metrics.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import {
@@ -28,11 +28,13 @@ import {
   ROBUSTNESS_DEFINITIONS,
   ROBUSTNESS_TEST_DEFINITIONS,
 } from '../metrics/robustness-catalogue.ts';
+import { undefinedMetrics } from '../metrics/undefined.ts';
 import { UNIVERSE_DEFINITIONS } from '../metrics/universe-catalogue.ts';
 import type { RunSettings } from '../run/simulation-settings.ts';
 import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { universeBiases } from '../universe/biases.ts';
+import { balanceWarnings } from './balance-warning.ts';
 import { reportLocks } from './locks.ts';
 import { roundNumber, roundNumbers } from './round.ts';
 import { buildSlippage, slippageBiases } from './slippage.ts';
@@ -72,6 +74,8 @@ export function buildReport(input: ReportInput): BacktestReport {
     fillModel: input.fillModel,
     data,
     models: input.models,
+    curve: input.curve,
+    pairs: input.pairs,
   });
   return roundNumbers<BacktestReport>({
     schema_version: REPORT_SCHEMA_VERSION,
@@ -79,6 +83,8 @@ export function buildReport(input: ReportInput): BacktestReport {
     settings: input.settings,
     warnings: [...input.warnings, ...warnings],
     metrics: computed.metrics,
+    undefined_metrics: undefinedMetrics(computed.metrics),
+    short_run: computed.length.days < SHORT_RUN_DAYS,
     tables: buildTables(
       data.map((each) => each.pair),
       wallet,
@@ -130,40 +136,6 @@ function reportCounters(counters: SimulationCounters, strategy: StrategyDefiniti
   };
 }
 
-/** @param startup candles before the start that the strategy needs */
-export function reportSettings(
-  config: ResolvedBacktestConfig,
-  settings: RunSettings,
-  startup: number,
-  data: readonly ReportPairData[],
-): ReportSettings {
-  const { max_adjustments: _, ...stated } = config;
-  return {
-    // Sorted keys: a database does not keep the order of keys.
-    ...(JSON.parse(canonicalJson(stated)) as typeof stated),
-    first_candle: data.map((pair) => pair.first).sort()[0]!,
-    last_candle: data
-      .map((pair) => pair.last)
-      .sort()
-      .at(-1)!,
-    startup_candles: startup,
-    can_short: settings.canShort,
-    use_exit_signal: settings.useExitSignal,
-    exit_profit_only: settings.exitProfitOnly,
-    exit_profit_offset: settings.exitProfitOffset,
-    ignore_roi_if_entry_signal: settings.ignoreRoiIfEntrySignal,
-    unfilled_timeout_minutes: settings.unfilledTimeoutMinutes,
-    ...(settings.maxAdjustments !== undefined && { max_adjustments: settings.maxAdjustments }),
-    callbacks: Object.keys(settings.callbacks ?? {}).sort(),
-    tradable_balance_ratio: settings.tradableBalanceRatio,
-    ...(config.trading_mode !== 'spot' && {
-      margin_mode: settings.liquidation.marginMode ?? ACCOUNT_DEFAULTS.margin_mode,
-      maintenance_margin_rate: settings.liquidation.maintenanceMarginRate,
-      liquidation_buffer: settings.liquidation.buffer,
-    }),
-  };
-}
-
 /** Minimum number of trades for ratios and tests without a warning. */
 const FEW_TRADES = 30;
 
@@ -175,6 +147,8 @@ interface ResultWarningInput {
   readonly fillModel: FillModelComparison;
   readonly data: readonly ReportPairData[];
   readonly models: ReportModels | undefined;
+  readonly curve: EquityCurve;
+  readonly pairs: readonly PairInput[];
 }
 
 /** Warnings about the result, one sentence each. */
@@ -191,7 +165,8 @@ function resultWarnings(input: ResultWarningInput): string[] {
       `${input.counters.rejectedSignals} entry signals were rejected because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
     );
   }
-  return [...warnings, ...fillModelWarning(input)];
+  const { config, canShort, curve, pairs } = input;
+  return [...warnings, ...balanceWarnings(config, canShort, curve, pairs), ...fillModelWarning(input)];
 }
 
 function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
@@ -229,10 +204,15 @@ function uselessModels({ models }: ResultWarningInput): string[] {
 }
 
 function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] {
-  const { differing_trades: differing, alternative } = fillModel;
-  if (differing === 0) return [];
+  const { differing_trades: differing, alternative, alternative_trades: others } = fillModel;
+  const { total_trades: trades } = metrics.closed_trades;
+  if (differing === 0 && others === trades) return [];
+  const what =
+    differing > 0
+      ? `${differing} of ${trades} trades depend on the price path assumed inside a candle.`
+      : `The price path assumed inside a candle decides that there are ${trades} trades and not ${others}.`;
   return [
-    `${differing} trades depend on the price path assumed inside a candle. The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+    `${what} The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
   ];
 }
 

@@ -3,9 +3,11 @@ import type { EquityData } from '#contract/backtests/backtest-api.ts';
 import type { FillModelComparison, Provenance, ReportPairData } from '#contract/backtests/report.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import type { FillModel } from '#contract/values/limits.ts';
+import { PROFIT_FACTOR_WITHOUT_LOSSES, SHORT_RUN_DAYS } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson, type Digest } from '../digest.ts';
 import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';
+import { undefinedMetrics } from '../metrics/undefined.ts';
 import type { PairData } from '../run/history.ts';
 import type { Outcome, Outcomes } from '../simulator/trade-table.ts';
 import type { Simulation } from '../simulator/types.ts';
@@ -14,14 +16,11 @@ import { ENGINE_VERSION } from '../version.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
-/** Profit factor of a run with wins and without losses: finite, for comparisons and optimization. */
-const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
-
 export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestResult {
   const { account, equity, closed_trades: closed, activity } = metrics;
   const profits = trades.profitRatio.map(profitPct);
   const withoutLosses = closed.winning_trades > 0 ? PROFIT_FACTOR_WITHOUT_LOSSES : 0;
-  return roundNumbers({
+  const result = {
     total_trades: closed.total_trades,
     winning_trades: closed.winning_trades,
     losing_trades: closed.losing_trades,
@@ -47,7 +46,11 @@ export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestRes
       mean: finite(mean(profits)),
       variance: finite(variance(profits, 'sample')),
     },
-  });
+    backtest_days: account.backtest_days,
+    short_run: account.backtest_days < SHORT_RUN_DAYS,
+  };
+  const reasons = Object.entries(undefinedMetrics(metrics)).filter(([name]) => name in result);
+  return roundNumbers({ ...result, undefined_metrics: Object.fromEntries(reasons) });
 }
 
 /** @param wallet starting balance, quote currency */
@@ -89,23 +92,23 @@ export function compareFillModels(
 }
 
 /**
- * Number of trades on which two runs over the same pairs and signals differ. Trades are matched by pair, side and entry time. A
- * trade differs if the other run lacks it, or closed it at another time or price.
+ * Number of trades of a run that another run over the same pairs and signals lacks, or closed at another time or price. Trades are
+ * matched by pair, side and entry time.
  */
 export function countFillModelDifferences(
   a: Pick<Simulation, 'outcomes'>,
   b: Pick<Simulation, 'outcomes'>,
 ): number {
   const { onlyA, onlyB } = unequalTrades(a.outcomes, b.outcomes);
-  const unmatched = new Map(onlyB.map((trade) => [entryOf(trade), trade]));
+  const others = new Map(onlyB.map((trade) => [entryOf(trade), trade]));
   let differences = 0;
   for (const trade of onlyA) {
     const entry = entryOf(trade);
-    const other = unmatched.get(entry);
-    unmatched.delete(entry);
+    const other = others.get(entry);
+    others.delete(entry);
     if (!other || !isSameExit(trade, other)) differences++;
   }
-  return differences + unmatched.size;
+  return differences;
 }
 
 /** Skips equal trades, most of them, in one pass over both runs in the order of closing. Returns the other trades of each run. */

@@ -15,6 +15,7 @@ import {
   monthOf,
   type PeriodKey,
   periodReturns,
+  withoutRounding,
 } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import {
@@ -44,13 +45,13 @@ const OTHERS = 'OTHERS';
 export function buildTables(
   pairs: readonly string[],
   wallet: number,
-  computed: Pick<ComputedMetrics, 'trades' | 'total' | 'days'>,
+  computed: Pick<ComputedMetrics, 'trades' | 'total' | 'length'>,
 ): ReportTables {
-  const { trades, days, total } = computed;
+  const { trades, length, total } = computed;
   const known = new Map<readonly number[], TradeMetrics>();
   const metricsOf = (rows: readonly number[]) => {
     if (rows.length === trades.length) return total;
-    const metrics = known.get(rows) ?? tradeMetrics(pickOutcomes(trades, rows), wallet, days);
+    const metrics = known.get(rows) ?? tradeMetrics(pickOutcomes(trades, rows), wallet, length);
     known.set(rows, metrics);
     return metrics;
   };
@@ -286,7 +287,7 @@ function dailyRow(period: DrawdownPeriod, days: Float64Array): DrawdownRow {
 
 function candleDrawdown(wallet: number, curve: EquityCurve): CandleDrawdown | null {
   const { peakRow, lowRow, ratio } = curve.drawdown;
-  if (lowRow < 0) return null;
+  if (lowRow < 0 || withoutRounding(ratio) === 0) return null;
   const timeAt = (row: number) => new Date(curve.timestamp[row]!).toISOString();
   return {
     peak_at: peakRow < 0 ? null : timeAt(peakRow),

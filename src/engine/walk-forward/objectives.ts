@@ -1,6 +1,8 @@
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import type { Direction } from '#contract/hyperopt/hyperopt.ts';
+import { RENAMED_METRICS } from '#contract/values/metric-labels.ts';
+import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import { METRIC_DEFINITIONS } from '../metrics/catalogue.ts';
 
 /** A metric that a search can optimize. */
@@ -65,25 +67,30 @@ function objective(name: string, label: string): Objective {
   return { name, label, better };
 }
 
-/** @throws RangeError for a name that is not in {@link OBJECTIVES} */
+/** The objective of a name, which may be that of an earlier engine. Undefined for any other name. */
+export function findObjective(name: string): Objective | undefined {
+  const present = RENAMED_METRICS[name] ?? name;
+  return OBJECTIVES.find((each) => each.name === present);
+}
+
+/** @throws RangeError for a name without an objective */
 export function requireObjective(name: string): void {
-  if (OBJECTIVES.some((each) => each.name === name)) return;
+  if (findObjective(name)) return;
   throw new RangeError(
     `${JSON.stringify(name)} is not a metric that can be optimized. Use the name of a report metric, fees or funding.`,
   );
 }
 
 /**
- * Objective of a run. Null where undefined, as in the report: a Sharpe ratio without trades is null, not 0.
+ * Objective of a run. Null where undefined, as in the report: a Sharpe ratio without trades is null, not 0. A profit factor that
+ * counts as infinite is the number of the result.
  *
- * @param name one of {@link OBJECTIVES}
+ * @param objective a name with an objective
  */
-export function objectiveValue(
-  name: string,
-  metrics: Metrics,
-  costs: Pick<BacktestResult, 'fees' | 'funding'>,
-): number | null {
-  if (name === 'fees' || name === 'funding') return costs[name];
+export function objectiveValue(objective: string, metrics: Metrics, result: BacktestResult): number | null {
+  const { name } = findObjective(objective)!;
+  if (name === 'fees' || name === 'funding') return result[name];
+  if (name === 'profit_factor' && comparableValue(result, name) !== null) return result.profit_factor;
   const { family } = METRIC_DEFINITIONS[name as keyof typeof METRIC_DEFINITIONS];
   const values: Readonly<Record<string, number | null>> = metrics[family as keyof Metrics];
   return values[name] ?? null;

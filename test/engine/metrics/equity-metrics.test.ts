@@ -12,7 +12,7 @@ function measure(values: readonly number[], wallet = 1000, stepMs = DAY_MS) {
   const totalProfitPct = (values.at(-1)! / wallet - 1) * 100;
   return equityMetrics(equity, dailyEquity(equity, wallet, START), {
     wallet,
-    days: 10,
+    wholeDays: 10,
     totalProfitPct,
     cagrPct: 50,
   });
@@ -23,7 +23,7 @@ describe('equity metrics of the worked example 2.4', () => {
 
   it.each([
     ['sharpe_ratio', 4.0276, 4],
-    ['sortino_ratio', 8.4599, 4],
+    ['freqtrade_sortino_ratio', 8.4599, 4],
     ['max_drawdown_pct', 3.5171, 4],
     ['max_drawdown_abs', 37, 9],
     ['best_day_pct', 2.9703, 4],
@@ -41,9 +41,9 @@ describe('equity metrics of the worked example 2.4', () => {
     expect(metrics.volatility_pct).toBeCloseTo(1.454141 * Math.sqrt(365), 4);
   });
 
-  it('calmar_ratio follows 2.3; cagr_to_drawdown is the textbook ratio', () => {
-    expect(metrics.calmar_ratio).toBeCloseTo(((3 / 10) * Math.sqrt(365)) / 0.035171103, 5);
-    expect(metrics.cagr_to_drawdown).toBeCloseTo(50 / 3.5171103, 5);
+  it('calmar_ratio is growth over drawdown; freqtrade_calmar_ratio follows 2.3', () => {
+    expect(metrics.calmar_ratio).toBeCloseTo(50 / 3.5171103, 5);
+    expect(metrics.freqtrade_calmar_ratio).toBeCloseTo(((3 / 10) * Math.sqrt(365)) / 0.035171103, 5);
   });
 
   it('time under water is 60 % for six of ten days', () => {
@@ -63,9 +63,9 @@ describe('equity metric definitions', () => {
   it('downside deviation of Sortino divides by all days', () => {
     const metrics = measure([1100, 990, 990, 990]);
     const downside = Math.sqrt(0.1 ** 2 / 4);
-    expect(metrics.sortino_ratio_downside).toBeCloseTo((0 / downside) * Math.sqrt(365), 9);
-    expect(measure([900, 990]).sortino_ratio_downside).toBeCloseTo(0, 9);
-    expect(measure([900, 1080]).sortino_ratio_downside).toBeCloseTo(
+    expect(metrics.sortino_ratio).toBeCloseTo((0 / downside) * Math.sqrt(365), 9);
+    expect(measure([900, 990]).sortino_ratio).toBeCloseTo(0, 9);
+    expect(measure([900, 1080]).sortino_ratio).toBeCloseTo(
       (0.05 / Math.sqrt(0.1 ** 2 / 2)) * Math.sqrt(365),
       9,
     );
@@ -93,14 +93,34 @@ describe('undefined equity metrics', () => {
     expect(measure([1000, 1000, 1000])).toMatchObject({
       sharpe_ratio: null,
       sortino_ratio: null,
-      sortino_ratio_downside: null,
+      freqtrade_sortino_ratio: null,
       calmar_ratio: null,
-      cagr_to_drawdown: null,
+      freqtrade_calmar_ratio: null,
       volatility_pct: 0,
       max_drawdown_pct: 0,
       time_under_water_pct: 0,
       longest_drawdown_days: 0,
     });
+  });
+
+  it('returns and drawdowns below 1e-9 count as 0', () => {
+    // A fall of 1e-12 of the account, as rounding makes it, and back.
+    const equity = [1000, 1000 - 1e-9, 1000, 1010];
+    expect(measure(equity)).toMatchObject({
+      max_drawdown_pct: 0,
+      max_drawdown_abs: 0,
+      max_drawdown_candle_pct: 0,
+      max_drawdown_candle_abs: 0,
+      time_under_water_pct: 0,
+      longest_drawdown_days: 0,
+      sortino_ratio: null,
+      calmar_ratio: null,
+      worst_day_pct: 0,
+    });
+    // 1.1e-9 is not rounding.
+    const fell = measure([1000, 1000 - 1.1e-6, 1000, 1010]);
+    expect(fell.max_drawdown_pct).toBeCloseTo(1.1e-7, 12);
+    expect(fell.sortino_ratio).toBeGreaterThan(0);
   });
 
   it('Sharpe ratio is null for one day', () => {

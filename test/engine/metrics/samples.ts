@@ -1,4 +1,4 @@
-import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
+import { type RunLength, type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import {
   type TextColumn,
@@ -68,6 +68,9 @@ export function tableOf(trades: readonly SimulatedTrade[]): TradeTable {
 export function columnsOf(trades: readonly SimulatedTrade[]): TradeColumns {
   return tradeColumns(tableOf(trades));
 }
+
+/** Length of a run of whole days. */
+export const lengthOf = (days: number): RunLength => ({ days, wholeDays: days });
 
 /** Equity curve with one value per candle of `stepMs` from `from`, after a wallet of 1000. */
 export function curve(

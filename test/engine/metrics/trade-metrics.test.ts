@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { closedDayMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import { columnsOf, EXAMPLE_TRADES, trade } from './samples.ts';
+import { columnsOf, EXAMPLE_TRADES, lengthOf, trade } from './samples.ts';
 
 describe('closed-trade metrics of the worked example 2.4', () => {
-  const metrics = tradeMetrics(columnsOf(EXAMPLE_TRADES), 1000, 10);
+  const metrics = tradeMetrics(columnsOf(EXAMPLE_TRADES), 1000, lengthOf(10));
 
   it.each([
     ['total_profit', 30, 9],
@@ -15,7 +15,6 @@ describe('closed-trade metrics of the worked example 2.4', () => {
     ['expectancy', 6.0, 9],
     ['expectancy_ratio', 0.3429, 4],
     ['win_rate', 60, 9],
-    ['cagr_pct', 194.14, 2],
     ['closed_trade_max_drawdown_abs', 25, 9],
     ['closed_trade_max_drawdown_pct', 2.4038, 4],
     ['closed_trade_calmar_ratio', 238.43, 2],
@@ -43,7 +42,7 @@ describe('means over closed trades', () => {
       ),
     ),
     1000,
-    5,
+    lengthOf(5),
   );
 
   it('profit means are relative to the collateral', () => {
@@ -64,14 +63,18 @@ describe('means over closed trades', () => {
 
 describe('closed-trade drawdown', () => {
   it('closed-trade drawdown starts at the wallet', () => {
-    const metrics = tradeMetrics(columnsOf([trade(-100, 1), trade(300, 2)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(-100, 1), trade(300, 2)]), 1000, lengthOf(5));
     expect(metrics.closed_trade_max_drawdown_abs).toBe(100);
     expect(metrics.closed_trade_max_drawdown_pct).toBe(10);
   });
 
   it('largest drawdown by amount and by percentage can be at different trades', () => {
     // 1000 -> 800 (200, 20 %) -> 2000 -> 1700 (300, 15 %)
-    const metrics = tradeMetrics(columnsOf([trade(-200, 1), trade(1200, 2), trade(-300, 3)]), 1000, 5);
+    const metrics = tradeMetrics(
+      columnsOf([trade(-200, 1), trade(1200, 2), trade(-300, 3)]),
+      1000,
+      lengthOf(5),
+    );
     expect(metrics.closed_trade_max_drawdown_abs).toBe(300);
     expect(metrics.closed_trade_max_drawdown_pct).toBe(15);
     expect(metrics.closed_trade_max_relative_drawdown_pct).toBe(20);
@@ -80,7 +83,7 @@ describe('closed-trade drawdown', () => {
 
 describe('undefined closed-trade metrics', () => {
   it('tradeMetrics returns nulls and zeros without trades', () => {
-    expect(tradeMetrics(columnsOf([]), 1000, 5)).toEqual({
+    expect(tradeMetrics(columnsOf([]), 1000, lengthOf(5))).toEqual({
       total_trades: 0,
       winning_trades: 0,
       losing_trades: 0,
@@ -99,7 +102,7 @@ describe('undefined closed-trade metrics', () => {
       expectancy_ratio: null,
       sqn: null,
       p_value: null,
-      cagr_pct: 0,
+      cagr_pct: null,
       closed_trade_sharpe_ratio: null,
       closed_trade_sortino_ratio: null,
       closed_trade_calmar_ratio: null,
@@ -110,13 +113,13 @@ describe('undefined closed-trade metrics', () => {
   });
 
   it('ratios are null with one trade', () => {
-    const metrics = tradeMetrics(columnsOf([trade(50, 1)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(50, 1)]), 1000, lengthOf(5));
     expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null, p_value: null });
     expect(metrics.win_rate).toBe(100);
   });
 
   it('loss-based ratios are null without losses', () => {
-    const metrics = tradeMetrics(columnsOf([trade(10, 1), trade(20, 2)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(10, 1), trade(20, 2)]), 1000, lengthOf(5));
     expect(metrics).toMatchObject({
       profit_factor: null,
       expectancy_ratio: null,
@@ -127,16 +130,22 @@ describe('undefined closed-trade metrics', () => {
   });
 
   it('ratios are null when profits are equal up to rounding', () => {
-    const metrics = tradeMetrics(columnsOf([trade(0.1 + 0.2, 1), trade(0.3, 2), trade(0.3, 3)]), 1000, 5);
+    const metrics = tradeMetrics(
+      columnsOf([trade(0.1 + 0.2, 1), trade(0.3, 2), trade(0.3, 3)]),
+      1000,
+      lengthOf(5),
+    );
     expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null });
   });
 
   it('profit_factor is 0 without wins', () => {
-    expect(tradeMetrics(columnsOf([trade(-10, 1)]), 1000, 5).profit_factor).toBe(0);
+    expect(tradeMetrics(columnsOf([trade(-10, 1)]), 1000, lengthOf(5)).profit_factor).toBe(0);
   });
 
-  it('cagr_pct is null when more than the wallet is lost', () => {
-    expect(tradeMetrics(columnsOf([trade(-1100, 1)]), 1000, 5).cagr_pct).toBeNull();
+  it('cagr_pct is null when the wallet is lost, and below 30 days', () => {
+    expect(tradeMetrics(columnsOf([trade(-1000, 1)]), 1000, lengthOf(365)).cagr_pct).toBeNull();
+    expect(tradeMetrics(columnsOf([trade(100, 1)]), 1000, lengthOf(365)).cagr_pct).toBeCloseTo(10, 12);
+    expect(tradeMetrics(columnsOf([trade(100, 1)]), 1000, lengthOf(29)).cagr_pct).toBeNull();
   });
 });
 
@@ -145,6 +154,7 @@ describe('closedDayMetrics', () => {
     const metrics = closedDayMetrics(
       columnsOf([trade(10, 1), trade(-4, 1), trade(-8, 2), trade(5, 5)]),
       1000,
+      9,
     );
     expect(metrics).toEqual({
       lowest_closed_balance: 998,
@@ -152,19 +162,20 @@ describe('closedDayMetrics', () => {
       best_day_profit: 6,
       worst_day_profit: -8,
       winning_days: 2,
-      draw_days: 2,
+      // Of nine days, two won and one lost.
+      draw_days: 6,
       losing_days: 1,
     });
   });
 
   it('closedDayMetrics returns the wallet and nulls without trades', () => {
-    expect(closedDayMetrics(columnsOf([]), 1000)).toEqual({
+    expect(closedDayMetrics(columnsOf([]), 1000, 3)).toEqual({
       lowest_closed_balance: 1000,
       highest_closed_balance: 1000,
       best_day_profit: null,
       worst_day_profit: null,
       winning_days: 0,
-      draw_days: 0,
+      draw_days: 3,
       losing_days: 0,
     });
   });

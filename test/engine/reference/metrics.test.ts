@@ -71,9 +71,14 @@ function metricsOf({ wallet, trades, points }: Drawn) {
     wallet,
     firstCandle: START,
     lastCandle,
+    timeframeMs: HOUR,
     marketChangePct: null,
   });
-  return { ...metrics, days: Math.max(1, Math.floor((lastCandle - START) / DAY)) };
+  return {
+    ...metrics,
+    days: Math.max(1, Math.floor((lastCandle - START) / DAY)),
+    elapsed: (lastCandle + HOUR - START) / DAY,
+  };
 }
 
 /** Expects equality to 7 digits, because balances are differences; null equals only null. */
@@ -132,8 +137,8 @@ describe('metrics and the reference implementation', () => {
   it('closed-trade metrics equal the reference for random trades', () => {
     fc.assert(
       fc.property(scaled, (each) => {
-        const { account, closed_trades: closed, activity, days } = metricsOf(each);
-        const family = tradeFamily(each.trades, each.wallet, days);
+        const { account, closed_trades: closed, activity, days, elapsed } = metricsOf(each);
+        const family = tradeFamily(each.trades, each.wallet, days, elapsed);
         close(account.total_profit, family.profitTotal, 'total_profit');
         close(account.total_profit_pct, family.profitTotalRatio * 100, 'total_profit_pct');
         close(account.cagr_pct, percent(family.cagr), 'cagr_pct');
@@ -178,7 +183,10 @@ describe('metrics and the reference implementation', () => {
           close(closed.worst_day_profit, family.worstDay, 'worst_day_profit');
         }
         expect([closed.winning_days, closed.losing_days]).toEqual([family.winDays, family.lossDays]);
-        expect(closed.draw_days).toBe(family.drawDays);
+        const runDays = new Set(
+          [START, ...each.points.map(({ time }) => time)].map((time) => Math.floor(time / DAY)),
+        );
+        expect(closed.draw_days).toBe(runDays.size - family.winDays - family.lossDays);
       }),
       cases(300),
     );
@@ -188,11 +196,14 @@ describe('metrics and the reference implementation', () => {
     fc.assert(
       fc.property(scaled, (each) => {
         const points = [{ time: START, value: each.wallet }, ...each.points];
-        const { equity, days } = metricsOf(each);
+        const { account, equity, days } = metricsOf(each);
         const family = balanceFamily(points, each.wallet, days);
         close(equity.sharpe_ratio, family.sharpe, 'sharpe_ratio');
-        close(equity.sortino_ratio, family.sortino, 'sortino_ratio');
-        close(equity.sortino_ratio_downside, family.sortinoDownside, 'sortino_ratio_downside');
+        close(equity.sortino_ratio, family.sortinoDownside, 'sortino_ratio');
+        close(equity.freqtrade_sortino_ratio!, family.sortino, 'freqtrade_sortino_ratio');
+        const { share } = family.daily;
+        const calmar = account.cagr_pct === null || share === 0 ? null : account.cagr_pct / (share * 100);
+        close(equity.calmar_ratio, calmar, 'calmar_ratio');
         close(equity.volatility_pct, percent(family.volatility), 'volatility_pct');
         close(equity.max_drawdown_pct, family.daily.share * 100, 'max_drawdown_pct');
         close(equity.max_drawdown_abs, family.daily.amount, 'max_drawdown_abs');
@@ -223,7 +234,7 @@ describe('metrics and the reference implementation', () => {
     expect(closed.profit_factor).toBeCloseTo(1.8571, 4);
     expect(closed.expectancy).toBeCloseTo(6, 9);
     expect(closed.expectancy_ratio).toBeCloseTo(0.3429, 4);
-    expect(account.cagr_pct).toBeCloseTo(194.14, 2);
+    expect(account).toMatchObject({ backtest_days: 10 + 1 / 24, cagr_pct: null });
     expect(closed.closed_trade_max_drawdown_abs).toBeCloseTo(25, 9);
     expect(closed.closed_trade_max_drawdown_pct).toBeCloseTo(2.4038, 4);
     expect(closed.closed_trade_calmar_ratio).toBeCloseTo(238.43, 2);

@@ -50,8 +50,11 @@ function profitByDay(trades: readonly ClosedTrade[]): Map<number, number> {
   return days;
 }
 
-/** Metrics of closed trades, by the formulas of src/engine/metrics/catalogue.ts. `days` is D: whole days of the run, at least 1. */
-export function tradeFamily(trades: readonly ClosedTrade[], wallet: number, days: number) {
+/**
+ * The classic numbers from closed trades by the formulas of src/engine/metrics/catalogue.ts. `days` is D: whole days of the run, at least 1; `elapsed`: the days as they are, for
+ * those that are headline figures.
+ */
+export function tradeFamily(trades: readonly ClosedTrade[], wallet: number, days: number, elapsed = days) {
   const profits = trades.map(({ profit }) => profit);
   const returns = profits.map((profit) => profit / wallet);
   const ratios = trades.map(({ ratio }) => ratio);
@@ -68,7 +71,7 @@ export function tradeFamily(trades: readonly ClosedTrade[], wallet: number, days
     profitTotalRatio: total(profits) / wallet,
     profitMean: ratios.length > 0 ? mean(ratios) : null,
     profitMedian: ratios.length > 0 ? median(ratios) : null,
-    cagr: final > 0 ? (final / wallet) ** (365 / days) - 1 : null,
+    cagr: final > 0 && elapsed >= 30 ? (final / wallet) ** (365 / elapsed) - 1 : null,
     sharpe: returns.length < 2 || isFlat(returns) ? null : (daily / deviation(returns, 0)) * YEAR,
     sortino: losses.length < 2 || isFlat(losses) ? null : (daily / deviation(losses, 0)) * YEAR,
     calmar: fall.amount > 0 ? ((daily * 100) / fall.shareAtAmount) * YEAR : null,
@@ -79,12 +82,11 @@ export function tradeFamily(trades: readonly ClosedTrade[], wallet: number, days
     drawdownRelative: fall.share,
     balanceMin: Math.min(...balances),
     balanceMax: Math.max(...balances),
-    tradesPerDay: trades.length / days,
-    averageDailyProfit: daily,
+    tradesPerDay: trades.length / elapsed,
+    averageDailyProfit: total(returns) / elapsed,
     bestDay: Math.max(...dayProfits),
     worstDay: Math.min(...dayProfits),
     winDays: dayProfits.filter((profit) => profit > 0).length,
-    drawDays: dayProfits.filter((profit) => profit === 0).length,
     lossDays: dayProfits.filter((profit) => profit < 0).length,
     winStreak: longestRun(profits, (profit) => profit > 0),
     lossStreak: longestRun(profits, (profit) => profit <= 0),

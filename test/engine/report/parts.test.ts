@@ -114,7 +114,7 @@ function simulation(trades: SimulatedTrade[]): Simulation {
   return { trades, outcomes } as unknown as Simulation;
 }
 
-it('compareFillModels counts trades that differ', () => {
+it('compareFillModels counts the trades of the run that the other one lacks or ends otherwise', () => {
   const shared = trade(10, 1);
   const elsewhere = trade(10, 2);
   const onlyHere = trade(10, 3);
@@ -123,7 +123,7 @@ it('compareFillModels counts trades that differ', () => {
   expect(compareFillModels('freqtrade', run, other, 1000)).toEqual({
     used: 'freqtrade',
     alternative: 'conservative',
-    differing_trades: 3,
+    differing_trades: 2,
     alternative_trades: 3,
     alternative_total_profit: -5,
     alternative_total_profit_pct: -0.5,
@@ -179,6 +179,7 @@ describe('buildResult', () => {
       wallet: 1000,
       firstCandle: START,
       lastCandle: START + 10 * DAY_MS,
+      timeframeMs: DAY_MS,
       marketChangePct: 4,
     });
     return buildResult(computed.metrics, computed.trades);
@@ -227,7 +228,7 @@ describe('buildResult', () => {
       final_balance: 1000,
       sortino_ratio: null,
       calmar_ratio: null,
-      cagr_pct: 0,
+      cagr_pct: null,
       expectancy: null,
       sqn: null,
       exposure_pct: 0,
@@ -235,6 +236,18 @@ describe('buildResult', () => {
       fees: 0,
       funding: 0,
       trade_stats: { n: 0, mean: null, variance: null },
+      backtest_days: 11,
+      short_run: true,
+      undefined_metrics: {
+        sharpe_ratio: 'no_trades',
+        profit_factor: 'no_trades',
+        win_rate: 'no_trades',
+        sortino_ratio: 'no_trades',
+        calmar_ratio: 'no_trades',
+        cagr_pct: 'under_30_days',
+        expectancy: 'no_trades',
+        sqn: 'no_trades',
+      },
     });
   });
 

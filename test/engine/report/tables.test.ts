@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_TAG } from '#contract/values/limits.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { buildTables, TOTAL } from '#engine/report/tables.ts';
-import { columnsOf, trade } from '../metrics/samples.ts';
+import { columnsOf, lengthOf, trade } from '../metrics/samples.ts';
 
 const BTC = 'BTC/USDT:USDT';
 const ETH = 'ETH/USDT:USDT';
@@ -20,8 +20,8 @@ const tablesOf = (trades: typeof TRADES, pairs: string[]) => {
   const columns = columnsOf(trades);
   return buildTables(pairs, 1000, {
     trades: columns,
-    days: 10,
-    total: tradeMetrics(columns, 1000, 10),
+    length: lengthOf(40),
+    total: tradeMetrics(columns, 1000, lengthOf(40)),
   });
 };
 const tables = tablesOf(TRADES, [BTC, ETH, SOL]);

@@ -94,7 +94,10 @@ describe('simulation clock', () => {
       expect(summary({ trades })).toEqual(['A long 1@100 2@95 force_exit', 'B long 1@100 4@110 exit_signal']);
       expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1010, 1005]);
       // From 1000 to 995 and up to 1005: 5 of 1000, not 5 of 1010.
-      const { closed_trade_max_drawdown_pct } = tradeMetrics(tradeColumns(table), 1000, 1);
+      const { closed_trade_max_drawdown_pct } = tradeMetrics(tradeColumns(table), 1000, {
+        days: 1,
+        wholeDays: 1,
+      });
       expect(closed_trade_max_drawdown_pct).toBeCloseTo(0.5, 12);
     }
   });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { BacktestResult } from '#contract/backtests/backtest.ts';
+import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
-import { OBJECTIVES } from '#engine/walk-forward/objectives.ts';
+import { OBJECTIVES, objectiveValue } from '#engine/walk-forward/objectives.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import {
   type CompleteWalkForward,
@@ -132,8 +134,9 @@ describe('objectives', () => {
     const run = await runOn({ days: 3 });
     const names = OBJECTIVES.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    const { trade_stats: _, market_change_pct: _market, ...result } = run.result;
-    expect(names).toEqual(expect.arrayContaining(Object.keys(result)));
+    const constant = ['trade_stats', 'market_change_pct', 'backtest_days', 'short_run', 'undefined_metrics'];
+    const metrics = Object.keys(run.result).filter((name) => !constant.includes(name));
+    expect(names).toEqual(expect.arrayContaining(metrics));
     for (const { name } of OBJECTIVES) {
       const { value } = await runOn({ days: 3 }, { objective: name });
       expect(value === null || Number.isFinite(value), name).toBe(true);
@@ -141,5 +144,27 @@ describe('objectives', () => {
     const better = Object.fromEntries(OBJECTIVES.map((each) => [each.name, each.better]));
     expect(better).toMatchObject({ sharpe_ratio: 'maximize', max_drawdown_pct: 'minimize' });
     expect(better).toMatchObject({ total_trades: null, fees: 'minimize', profit_factor: 'maximize' });
+  });
+
+  it('objectives are the headline figures, also by the names of earlier engines', async () => {
+    const { metrics } = await runOn({ days: 3 });
+    const { equity } = metrics;
+    for (const [name, value] of [
+      ['sortino_ratio', equity.sortino_ratio],
+      ['sortino_ratio_downside', equity.sortino_ratio],
+      ['freqtrade_sortino_ratio', equity.freqtrade_sortino_ratio],
+      ['calmar_ratio', equity.calmar_ratio],
+      ['cagr_to_drawdown', equity.calmar_ratio],
+    ] as const)
+      expect([name, (await runOn({ days: 3 }, { objective: name })).value]).toEqual([name, value]);
+  });
+
+  it('a profit factor without losses is an objective from 30 trades on', () => {
+    const metrics = { closed_trades: { profit_factor: null } } as unknown as Metrics;
+    const result = { profit_factor: 999, winning_trades: 30, losing_trades: 0 } as unknown as BacktestResult;
+    const undefined_metrics = { profit_factor: 'no_losses' } as const;
+    const factorOf = (total_trades: number) =>
+      objectiveValue('profit_factor', metrics, { ...result, total_trades, undefined_metrics });
+    expect([factorOf(29), factorOf(30)]).toEqual([null, 999]);
   });
 });

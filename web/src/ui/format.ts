@@ -1,4 +1,5 @@
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
+import { metricNote, undefinedReason, withNote } from '#contract/values/undefined-metrics.ts';
 
 /** U+2212: as wide as a plus sign, so that columns of numbers align. */
 const MINUS = '−';
@@ -39,6 +40,7 @@ const DIGITS: Readonly<Record<MetricUnit, number>> = {
 /** A value of a metric without its unit, for a column whose head names it. */
 export function value(number: number | null | undefined, unit: MetricUnit): string {
   if (number === null || number === undefined || !Number.isFinite(number)) return NO_VALUE;
+  if (unit === 'days' && !Number.isInteger(number)) return decimal(number, 2);
   return decimal(number, isAmount(unit) ? amountDigits(number, DIGITS[unit]) : DIGITS[unit]);
 }
 
@@ -68,6 +70,18 @@ export function withUnit(number: number | null | undefined, unit: MetricUnit, cu
 export function signed(number: number | null | undefined, unit: MetricUnit): string {
   const shown = value(number, unit);
   return shown !== NO_VALUE && number! > 0 ? `+${shown}` : shown;
+}
+
+/** A metric of a result of a job or a version: its value, or a dash with the reason for which it has none. */
+export function resultText(
+  result: Parameters<typeof undefinedReason>[0],
+  name: string,
+  unit: MetricUnit,
+  format: (number: number, unit: MetricUnit) => string = value,
+): string {
+  const number = result[name];
+  const isKnown = typeof number === 'number' && undefinedReason(result, name) === null;
+  return withNote(name, isKnown ? format(number, unit) : null, metricNote(result, name), NO_VALUE);
 }
 
 /** A price with as many decimals as its size needs: 5 significant figures, at least 2 decimals. */

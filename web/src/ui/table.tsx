@@ -19,8 +19,8 @@ export interface Column<T> {
   /** Pixels. With a width for each column, new values never move the columns. */
   readonly width?: number;
   readonly isNumber?: boolean;
-  /** Makes the column sortable. */
-  readonly sort?: (row: T) => number | string;
+  /** Makes the column sortable; rows with null come last in both orders. */
+  readonly sort?: (row: T) => number | string | null;
   readonly cell: (row: T) => ReactNode;
   /** Class of the cell, such as `up` or `down`. */
   readonly tone?: (row: T) => string;
@@ -59,7 +59,11 @@ export function sortRows<T>(
   const sign = order.isDescending ? -1 : 1;
   return rows
     .map((row) => ({ row, value: by(row) }))
-    .sort((a, b) => (a.value < b.value ? -sign : a.value > b.value ? sign : 0))
+    .sort(({ value: a }, { value: b }) => {
+      if (a === b) return 0;
+      if (a === null || b === null) return a === null ? 1 : -1;
+      return a < b ? -sign : a > b ? sign : 0;
+    })
     .map(({ row }) => row);
 }
 

@@ -1,4 +1,5 @@
-import { signed, tone, value } from './format.ts';
+import type { UndefinedMetrics } from '#contract/values/undefined-metrics.ts';
+import { resultText, signed, tone, value } from './format.ts';
 import type { Column } from './table.tsx';
 
 /** A row with the metrics of a version's backtest. */
@@ -9,6 +10,8 @@ interface Measured {
     readonly sharpe_ratio: number;
     readonly profit_factor: number;
     readonly total_trades: number;
+    readonly undefined_metrics?: UndefinedMetrics | undefined;
+    readonly [metric: string]: unknown;
   };
 }
 
@@ -31,7 +34,7 @@ export const VERSION_COLUMNS: readonly Column<Measured>[] = [
     key: 'sharpe',
     title: 'Sharpe',
     isNumber: true,
-    cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
+    cell: ({ metrics }) => resultText(metrics, 'sharpe_ratio', 'ratio'),
   },
 ];
 
@@ -42,7 +45,7 @@ export const ALL_VERSION_COLUMNS: readonly Column<Measured>[] = [
     key: 'factor',
     title: 'Profit factor',
     isNumber: true,
-    cell: ({ metrics }) => value(metrics.profit_factor, 'ratio'),
+    cell: ({ metrics }) => resultText(metrics, 'profit_factor', 'ratio'),
   },
   {
     key: 'trades',

@@ -47,7 +47,7 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/backtests", body=body, key=idempotency_key, keyed=True, session=session)
 
-    def list_backtests(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, sort: Literal["created_at", "total_trades", "winning_trades", "losing_trades", "total_profit", "total_profit_pct", "sharpe_ratio", "profit_factor", "win_rate", "max_drawdown_pct", "draws", "final_balance", "sortino_ratio", "calmar_ratio", "cagr_pct", "expectancy", "sqn", "exposure_pct", "market_change_pct", "fees", "funding"] | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None, pinned: bool | None = None) -> types.BacktestJobList:
+    def list_backtests(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, sort: Literal["created_at", "total_trades", "winning_trades", "losing_trades", "total_profit", "total_profit_pct", "sharpe_ratio", "profit_factor", "win_rate", "max_drawdown_pct", "draws", "final_balance", "sortino_ratio", "calmar_ratio", "cagr_pct", "expectancy", "sqn", "exposure_pct", "market_change_pct", "fees", "funding", "backtest_days"] | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None, pinned: bool | None = None) -> types.BacktestJobList:
         """List backtests, newest first.
 
         :param limit: Maximum number of items on a page
@@ -365,9 +365,9 @@ class Backend:
         :param exchange: Only strategies on this exchange
         :param timeframe: Only strategies on this timeframe
         :param search: Only versions with this text in name, description, tags or pairs, in either case
-        :param min_sharpe: Smallest Sharpe ratio
+        :param min_sharpe: Smallest Sharpe ratio; an undefined one is never enough
         :param max_drawdown: Largest drawdown, percent; of either sign
-        :param sort_field: drawdown sorts by magnitude
+        :param sort_field: drawdown sorts by magnitude; undefined values come last in both orders
         :param sort_order: Ascending or descending
         :param limit: Maximum number of items on a page
         :param offset: Items before the page; an empty page beyond the end. Not together with `cursor`

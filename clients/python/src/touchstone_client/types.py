@@ -30,7 +30,7 @@ class AccountMetrics(TypedDict):
     """Average daily profit %"""
     market_change_pct: float | None
     """Market change %"""
-    backtest_days: int
+    backtest_days: float
     """Days"""
 
 
@@ -678,6 +678,10 @@ class BacktestReportData(TypedDict):
     settings: ReportSettings
     warnings: list[str]
     metrics: Metrics
+    undefined_metrics: NotRequired[UndefinedMetrics]
+    """The metrics that are null, and why; absent in reports of earlier engines, like short_run"""
+    short_run: NotRequired[bool]
+    """The run has less than 90 days: cagr_pct and calmar_ratio extrapolate it"""
     tables: ReportTables
     periods: ReportPeriods
     drawdowns: ReportDrawdowns
@@ -771,7 +775,7 @@ class BacktestResult(TypedDict):
     total_profit_pct: float
     """Percent of the starting wallet"""
     sharpe_ratio: float
-    """Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined"""
+    """Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined, see `undefined_metrics`"""
     profit_factor: float
     """Sum of wins over sum of losses; 999 without losses, 0 without wins and losses"""
     win_rate: float
@@ -781,11 +785,11 @@ class BacktestResult(TypedDict):
     draws: int
     final_balance: float
     sortino_ratio: float | None
-    """Sortino ratio of daily returns, computed like sharpe_ratio; null when undefined"""
+    """Mean / downside deviation of the daily equity returns, times sqrt(365); null when undefined"""
     calmar_ratio: float | None
-    """Calmar ratio of the daily equity; null when undefined"""
+    """cagr_pct / max_drawdown_pct; null when undefined"""
     cagr_pct: float | None
-    """Compound annual growth rate, percent; null when undefined"""
+    """Compound annual growth rate, percent: the final balance over the wallet, to the power of 365 / backtest_days. Under 30 days it is; null when undefined"""
     expectancy: float | None
     """Mean profit per trade, quote currency; null when undefined"""
     sqn: float | None
@@ -800,6 +804,11 @@ class BacktestResult(TypedDict):
     """Positive: received, quote currency"""
     trade_stats: BacktestResultTradeStats
     """Moments of profit_pct over all trades"""
+    backtest_days: NotRequired[float]
+    """From the open of the first traded candle to the close of the last, a fraction; absent in results of earlier versions, like the two below"""
+    short_run: NotRequired[bool]
+    """The run has less than 90 days: cagr_pct and calmar_ratio extrapolate it"""
+    undefined_metrics: NotRequired[UndefinedMetrics]
 
 
 class BacktestResultTradeStats(TypedDict):
@@ -878,7 +887,7 @@ class BenchmarkAttribution(TypedDict):
     source: NotRequired[BenchmarkAttributionSource]
     """Stored candles of bitcoin that the run does not trade; absent for its pairs"""
     days: int | None
-    """Daily returns of the regression"""
+    """Daily returns of the regression: of the days on which the benchmark has candles. With candles on less than 90 % of the days of the run there is none"""
     lag: int | None
     """Lags of the Newey-West errors"""
     benchmark_return_pct: float | None
@@ -1052,6 +1061,8 @@ class CatalogStrategyMetrics(TypedDict):
     profit_factor: float
     win_rate: float
     max_drawdown_pct: float
+    undefined_metrics: NotRequired[UndefinedMetrics]
+    """Absent in rows of earlier versions"""
 
 
 class CatalogStrategyMlEngine(TypedDict):
@@ -1805,13 +1816,23 @@ class ComparedMetric(TypedDict):
     """Percent of the magnitude of `a`; positive: b is better. Without a direction the relative change. When `a` is 0: 0, 100 or -100"""
     direction: Literal["higher", "lower", "none"]
     """Direction of better values; `none` is not counted"""
-    notes: list[Literal["baseline_near_zero", "no_losses"]]
-    """`no_losses`: a profit factor without losing trades is 999"""
+    reasons: NotRequired[ComparedMetricReasons]
+    """Why a value is undefined, where its number stands for none; absent where both are values"""
+    notes: list[Literal["baseline_near_zero", "no_losses", "undefined_a", "undefined_b"]]
+    """`no_losses`: a profit factor without losing trades is 999. `undefined_a`, `undefined_b`: the number stands for an undefined value, so the improvement is 0"""
+
+
+class ComparedMetricReasons(TypedDict):
+    """Why a value is undefined, where its number stands for none; absent where both are values"""
+
+    a: Literal["no_trades", "no_losses", "no_wins", "equal_trades", "equal_losses", "under_30_days", "balance_lost", "equal_days", "no_losing_day", "equal_losing_days", "no_drawdown", "too_few_values"] | None
+    b: Literal["no_trades", "no_losses", "no_wins", "equal_trades", "equal_losses", "under_30_days", "balance_lost", "equal_days", "no_losing_day", "equal_losing_days", "no_drawdown", "too_few_values"] | None
 
 
 class ComparisonGuardrail(TypedDict):
     name: Literal["max_drawdown_pct", "profit_factor", "sharpe_ratio"]
-    status: Literal["passed", "broken"]
+    status: Literal["passed", "broken", "undefined"]
+    """`undefined`: the value of b is undefined, so it does not pass either"""
     value: float
     """Improvement in percent, of profit_factor its value in b"""
     threshold: float
@@ -2038,12 +2059,12 @@ class EquityMetrics(TypedDict):
     """Sharpe ratio (daily equity)"""
     sortino_ratio: float | None
     """Sortino ratio (daily equity)"""
-    sortino_ratio_downside: float | None
-    """Sortino ratio, downside deviation"""
     calmar_ratio: float | None
     """Calmar ratio (daily equity)"""
-    cagr_to_drawdown: float | None
-    """CAGR to drawdown"""
+    freqtrade_sortino_ratio: NotRequired[float | None]
+    """freqtrade's Sortino ratio (daily equity)"""
+    freqtrade_calmar_ratio: NotRequired[float | None]
+    """freqtrade's Calmar ratio (daily equity)"""
     volatility_pct: float | None
     """Annualized volatility %"""
     max_drawdown_pct: float
@@ -2102,9 +2123,10 @@ class ExperimentBest1(TypedDict):
     total_profit_pct: float
     """Percent of the starting wallet"""
     sharpe_ratio: float
-    """Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined"""
+    """Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined, see `undefined_metrics`"""
     max_drawdown_pct: float
     """Percent, zero or positive: the largest fall of the daily equity below its running maximum"""
+    undefined_metrics: NotRequired[UndefinedMetrics]
 
 
 class ExperimentJobs(TypedDict):
@@ -2143,7 +2165,7 @@ class FillModelComparison(TypedDict):
     used: Literal["freqtrade", "conservative"]
     alternative: Literal["freqtrade", "conservative"]
     differing_trades: int
-    """Trades that exist in one run only, or whose exit differs in time or price"""
+    """Trades of this run that the other one lacks, or whose exit differs in time or price"""
     alternative_trades: int
     alternative_total_profit: float
     alternative_total_profit_pct: float
@@ -5013,6 +5035,10 @@ class TrialRecord(TypedDict):
     """Deflated by the trials of `strategy`"""
     session_deflated_sharpe_ratio: float | None
     """Deflated by the trials of `session`"""
+
+
+UndefinedMetrics: TypeAlias = "dict[str, Literal[\"no_trades\", \"no_losses\", \"no_wins\", \"equal_trades\", \"equal_losses\", \"under_30_days\", \"balance_lost\", \"equal_days\", \"no_losing_day\", \"equal_losing_days\", \"no_drawdown\", \"too_few_values\"]]"
+"""Metrics without a value, and why. They satisfy no threshold and come last in every order; a profit factor without losses over 30 trades or more counts as infinite there"""
 
 
 class Universe(TypedDict):

@@ -2,7 +2,7 @@ import metrics from 'virtual:metrics';
 import { Link } from '@tanstack/react-router';
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
-import { decimal, duration, NO_VALUE, signed, tone, utcDate, value } from '../../ui/format.ts';
+import { decimal, duration, NO_VALUE, resultText, signed, tone, utcDate, value } from '../../ui/format.ts';
 import { Age, Progress } from '../../ui/parts.tsx';
 import type { Column } from '../../ui/table.tsx';
 import type { Row, Sort } from './data.ts';
@@ -40,6 +40,16 @@ const METRICS: readonly (readonly [metric: Metric, title: string, sign?: '+'])[]
   ['final_balance', 'Balance'],
   ['fees', 'Fees'],
   ['funding', 'Funding', '+'],
+  ['backtest_days', 'Days'],
+];
+
+/** Metrics that may have a note instead of a value. */
+const NOTED: readonly Metric[] = [
+  'sharpe_ratio',
+  'sortino_ratio',
+  'calmar_ratio',
+  'cagr_pct',
+  'profit_factor',
 ];
 
 /** The catalogue has no definition of these: they are sums of the trades' own fields. */
@@ -74,10 +84,10 @@ function metricColumn([key, title, sign]: (typeof METRICS)[number]): ListColumn 
     key,
     title,
     label,
-    width: Math.max(72, title.length * 7 + 30),
+    width: Math.max(NOTED.includes(key) ? 132 : 72, title.length * 7 + 30),
     isNumber: true,
     sort: SORTED_BY_SERVICE,
-    cell: (row) => (sign ? signed(numberOf(row), unit) : value(numberOf(row), unit)),
+    cell: ({ result }) => (result ? resultText(result, key, unit, sign ? signed : value) : NO_VALUE),
     compared: numberOf,
     ...(sign ? { tone: (row: Row) => tone(numberOf(row)) } : {}),
   };

@@ -1,5 +1,6 @@
 import LIMITS from 'virtual:limits';
 import METRICS from 'virtual:metrics';
+import { MIN_TRADES_WITHOUT_LOSSES, metricNote, withNote } from '#contract/values/undefined-metrics.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { NO_VALUE, shortSymbol, signed, value, withUnit } from '../../ui/format.ts';
 import type { Job } from './runs.ts';
@@ -61,18 +62,30 @@ export function metricGroups(
         metricRow(
           name,
           reports.map((report) => numberOf(report, family, name)),
+          reports.map((report) => (report ? metricNote(report, name) : null)),
           base,
         ),
       ),
   }));
 }
 
+/** Number of a metric; infinite for a profit factor without losses over enough trades. */
 function numberOf(report: Report | undefined, family: Family, name: string): number | null {
   const numbers: Readonly<Record<string, number | null>> | undefined = report?.metrics[family];
+  if (name === 'profit_factor' && report?.undefined_metrics?.[name] === 'no_losses') {
+    const { total_trades, winning_trades } = report.metrics.closed_trades;
+    const isInfinite = winning_trades > 0 && total_trades >= MIN_TRADES_WITHOUT_LOSSES;
+    return isInfinite ? Number.POSITIVE_INFINITY : null;
+  }
   return numbers?.[name] ?? null;
 }
 
-function metricRow(name: string, numbers: readonly (number | null)[], base: number): CompareRow {
+function metricRow(
+  name: string,
+  numbers: readonly (number | null)[],
+  notes: readonly (string | null)[],
+  base: number,
+): CompareRow {
   const { label, unit, formula } = METRICS.definitions[name]!;
   const best = bestOf(name, numbers);
   const compared = numbers[base] ?? null;
@@ -82,14 +95,16 @@ function metricRow(name: string, numbers: readonly (number | null)[], base: numb
     title: formula,
     cells: numbers.map((number, index) => {
       // Compared as shown: what looks equal is equal.
-      const text = unit === 'minutes' ? withUnit(number, unit) : value(number, unit);
+      const known = number === null || !Number.isFinite(number) ? null : number;
+      const shown = unit === 'minutes' ? withUnit(known, unit) : value(known, unit);
+      const text = withNote(name, known === null ? null : shown, notes[index] ?? null, NO_VALUE);
       const differs = value(number, unit) !== value(compared, unit);
       return {
         text,
         differs,
         isBest: best !== undefined && number === best,
-        ...(index !== base && differs && number !== null && compared !== null && unit !== 'minutes'
-          ? { delta: signed(number - compared, unit) }
+        ...(index !== base && differs && known !== null && Number.isFinite(compared) && unit !== 'minutes'
+          ? { delta: signed(known - compared!, unit) }
           : {}),
       };
     }),

@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Row>[] = [
     key: 'best_value',
     title: 'Best',
     isNumber: true,
-    sort: ({ best_value }) => best_value ?? Number.NEGATIVE_INFINITY,
+    sort: ({ best_value }) => best_value,
     cell: (row) => objectiveOfRow(row).withUnit(row.best_value),
   },
   { key: 'objective', title: 'Objective', cell: (row) => objectiveOfRow(row).label },

@@ -30,7 +30,6 @@ function sortable(value: Value | undefined): number | string {
 }
 
 function columnsOf(names: readonly string[], objective: Objective): readonly Column<Listed>[] {
-  const worst = objective.isMaximized ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return [
     {
       key: 'number',
@@ -55,7 +54,7 @@ function columnsOf(names: readonly string[], objective: Objective): readonly Col
       key: 'value',
       title: objective.label,
       isNumber: true,
-      sort: ({ value }) => value ?? worst,
+      sort: ({ value }) => value,
       cell: ({ value }) => objective.withUnit(value),
     },
     ...names.map(

@@ -1,4 +1,5 @@
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
+import { metricNote, noProfitFactor, withNote } from '#contract/values/undefined-metrics.ts';
 import { decimal, duration, NO_VALUE, shortPair, utcTime, words } from '../../ui/format.ts';
 import { type Column, Table, VirtualTable } from '../../ui/table.tsx';
 import type { ReportData } from './data.ts';
@@ -54,7 +55,8 @@ function partsOf({
 export function AllFigures({ report, currency }: { readonly report: ReportData; readonly currency: string }) {
   return partsOf(report).map(([title, part, value]) => {
     const define: Define = (field) => report.definitions[`${part}.${field}`] ?? report.definitions[field];
-    return value === undefined ? null : <Part key={title} {...{ title, value, define, currency }} />;
+    const note = (field: string) => (part in report.metrics ? metricNote(report, field) : null);
+    return value === undefined ? null : <Part key={title} {...{ title, value, define, note, currency }} />;
   });
 }
 
@@ -71,10 +73,12 @@ interface PartProps {
   readonly title: string;
   readonly value: Value;
   readonly define: Define;
+  /** What there is to say of a metric, such as why it has no value. */
+  readonly note?: (field: string) => string | null;
   readonly currency: string;
 }
 
-function Part({ title, value, define, currency }: PartProps) {
+function Part({ title, value, define, note = () => null, currency }: PartProps) {
   if (isList(value)) return value.length > 0 && <Rows {...{ title, define }} list={value} />;
   const fields = Object.entries(value as Fields);
   const own = fields.filter(([, each]) => isScalar(each));
@@ -88,7 +92,14 @@ function Part({ title, value, define, currency }: PartProps) {
             {own.map(([name, each]) => (
               <div key={name}>
                 <dt title={define(name)?.formula}>{labelOf(name, define)}</dt>
-                <dd>{textOf(each, define(name)?.unit, currency)}</dd>
+                <dd>
+                  {withNote(
+                    name,
+                    each === null ? null : textOf(each, define(name)?.unit, currency),
+                    note(name),
+                    NO_VALUE,
+                  )}
+                </dd>
               </div>
             ))}
           </dl>
@@ -123,7 +134,7 @@ function Rows({
       width: isNumber ? 130 : 170,
       isNumber,
       label: definition?.formula,
-      cell: (row) => <Cell value={row[name]} unit={definition?.unit} />,
+      cell: (row) => noFactor(name, row) ?? <Cell value={row[name]} unit={definition?.unit} />,
     };
   });
   const props = { rows, columns, idOf: ({ row }: Row) => row, label: `All figures: ${title}` };
@@ -135,6 +146,12 @@ function Rows({
       </div>
     </>
   );
+}
+
+/** Why a profit factor in a row has no value. */
+function noFactor(name: string, { profit_factor, total_trades }: Row): string | null {
+  if (name !== 'profit_factor' || typeof total_trades !== 'number') return null;
+  return noProfitFactor({ profit_factor: profit_factor as number | null, total_trades });
 }
 
 function Cell({ value, unit }: { readonly value: Value; readonly unit: MetricUnit | undefined }) {

@@ -7,7 +7,7 @@ import { CheckField } from '../../forms/choices.tsx';
 import { Form } from '../../forms/form.tsx';
 import { NumberField, TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { value } from '../../ui/format.ts';
+import { resultText, value } from '../../ui/format.ts';
 import type { Job } from './data.ts';
 
 /** Registers the backtest as the next version of its strategy. */
@@ -103,7 +103,7 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
             <NumberField
               label="Sharpe ratio, at least"
               path="thresholds.min_sharpe"
-              help={`This backtest: ${value(result.sharpe_ratio, 'ratio')}`}
+              help={`This backtest: ${resultText(result, 'sharpe_ratio', 'ratio')}`}
               value={minSharpe}
               onChange={setMinSharpe}
               placeholder="not required"
@@ -111,7 +111,7 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
             <NumberField
               label="Profit factor, at least"
               path="thresholds.min_profit_factor"
-              help={`This backtest: ${value(result.profit_factor, 'ratio')}`}
+              help={`This backtest: ${resultText(result, 'profit_factor', 'ratio')}`}
               value={minFactor}
               onChange={setMinFactor}
               placeholder="not required"

@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from 'react';
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
+import { MIN_TRADES_WITHOUT_LOSSES, noProfitFactor } from '#contract/values/undefined-metrics.ts';
 import { shortPair, signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, type Order, Table } from '../../ui/table.tsx';
@@ -43,7 +44,7 @@ function number<T>(key: NumberKey<T>, title: string, unit: MetricUnit): Column<T
     key,
     title,
     isNumber: true,
-    sort: (row) => of(row) ?? Number.NEGATIVE_INFINITY,
+    sort: of,
     cell: (row) => (unit === 'minutes' ? withUnit(of(row), unit) : value(of(row), unit)),
   };
 }
@@ -52,6 +53,20 @@ function number<T>(key: NumberKey<T>, title: string, unit: MetricUnit): Column<T
 function gain<T>(key: NumberKey<T>, title: string, unit: MetricUnit): Column<T> {
   const of = (row: T) => row[key] as number | null;
   return { ...number(key, title, unit), cell: (row) => signed(of(row), unit), tone: (row) => tone(of(row)) };
+}
+
+type Factor = Pick<Row, 'profit_factor' | 'total_trades' | 'winning_trades'>;
+
+/** A profit factor. Without losses it is infinite in the order of the rows, from enough trades on. */
+function profitFactor<T extends Factor>(): Column<T> {
+  return {
+    ...number<Factor>('profit_factor', 'Profit factor', 'ratio'),
+    sort: ({ profit_factor, total_trades, winning_trades }) =>
+      profit_factor === null && winning_trades > 0 && total_trades >= MIN_TRADES_WITHOUT_LOSSES
+        ? Number.POSITIVE_INFINITY
+        : profit_factor,
+    cell: (row) => noProfitFactor(row) ?? value(row.profit_factor, 'ratio'),
+  };
 }
 
 function keyOf({ key }: { readonly key: string }): string {
@@ -65,7 +80,7 @@ const GROUP_COLUMNS: readonly Column<Row>[] = [
   gain('profit_mean_pct', 'Mean, %', 'percent'),
   gain('profit_median_pct', 'Median, %', 'percent'),
   number('win_rate', 'Wins, %', 'percent'),
-  number('profit_factor', 'Profit factor', 'ratio'),
+  profitFactor(),
   gain('best_trade_pct', 'Best, %', 'percent'),
   gain('worst_trade_pct', 'Worst, %', 'percent'),
   number('closed_trade_max_drawdown_pct', 'Drawdown, %', 'percent'),
@@ -80,7 +95,7 @@ const PERIOD_COLUMNS: readonly Column<Period>[] = [
   number('draws', 'Draws', 'count'),
   number('losing_trades', 'Losses', 'count'),
   number('win_rate', 'Wins, %', 'percent'),
-  number('profit_factor', 'Profit factor', 'ratio'),
+  profitFactor(),
 ];
 
 /** Trades by pair, tag, reason, side and time. A row of a group filters the trades. */

@@ -1,5 +1,6 @@
 import type { MetricName, MetricUnit } from '#contract/values/metric-labels.ts';
-import { signed, tone, value, withUnit } from '../../ui/format.ts';
+import { metricNote, withNote } from '#contract/values/undefined-metrics.ts';
+import { NO_VALUE, signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Tile } from '../../ui/parts.tsx';
 import type { ReportData } from './data.ts';
 
@@ -25,13 +26,15 @@ const TILES: readonly TileSpec[] = [
     label: 'CAGR',
     metric: 'cagr_pct',
     isSigned: true,
-    definition: 'Growth per year, compounded. Next to it: mean change of the price of the pairs.',
+    definition:
+      'Growth per year, compounded; undefined under 30 days, and marked under 90. Next to it: mean change of the price of the pairs.',
     sub: (of) => `market ${of('market_change_pct')}`,
   },
   {
     label: 'Sharpe ratio',
     metric: 'sharpe_ratio',
-    definition: 'Mean return of a day against its spread, per year, from the equity with open positions.',
+    definition:
+      'Mean return of a day against its population deviation, per year, from the equity with open positions.',
     sub: (of) => `Sortino ${of('sortino_ratio')}`,
   },
   {
@@ -81,9 +84,12 @@ export function MetricTiles({
 }) {
   const numbers = metricsOf(report);
   const unitOf = (name: string): MetricUnit => report.definitions[name]?.unit ?? 'ratio';
+  const noteOf = (name: string) => metricNote(report, name);
   const of = (name: MetricName) => {
-    const short = Math.abs(numbers[name] ?? 0) >= 100_000 && unitOf(name) === 'quote';
-    return short ? compact(numbers[name]!, currency) : withUnit(numbers[name], unitOf(name), currency);
+    const number = numbers[name] ?? null;
+    if (number === null) return withNote(name, null, noteOf(name), NO_VALUE);
+    const short = Math.abs(number) >= 100_000 && unitOf(name) === 'quote';
+    return short ? compact(number, currency) : withUnit(number, unitOf(name), currency);
   };
   return (
     <section className="tiles report-tiles" aria-label="Key figures">
@@ -93,7 +99,7 @@ export function MetricTiles({
           label={label}
           value={textOf(numbers[metric], unitOf(metric), isSigned)}
           tone={isSigned ? tone(numbers[metric]) : ''}
-          sub={sub(of, report)}
+          sub={[noteOf(metric), sub(of, report)].filter((each) => each !== null).join(' · ')}
           definition={definition}
           formula={formulaOf(metric, report)}
         />

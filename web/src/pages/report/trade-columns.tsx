@@ -15,7 +15,7 @@ function number(
     width,
     isNumber: true,
     cell: text,
-    sort: (row) => (row[key] as number | null) ?? Number.NEGATIVE_INFINITY,
+    sort: (row) => row[key] as number | null,
     ...(isGain ? { tone: (row: TradeRow) => tone(row[key] as number) } : {}),
   };
 }

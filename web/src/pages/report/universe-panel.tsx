@@ -1,3 +1,4 @@
+import { otherRunNote, withNote } from '#contract/values/undefined-metrics.ts';
 import { NO_VALUE, shortPair, signed, value } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { type Column, VirtualTable } from '../../ui/table.tsx';
@@ -62,7 +63,11 @@ const CHOICE_COLUMNS: readonly Column<Choice>[] = [
       title,
       width: 104,
       isNumber: true,
-      cell: ({ figures }) => value(figures?.[name] ?? null, unit),
+      cell: ({ figures }) => {
+        const number = figures?.[name] ?? null;
+        const text = number === null ? null : value(number, unit);
+        return withNote(name, text, figures && otherRunNote(figures, name), NO_VALUE);
+      },
     },
     {
       key: `${name}-added`,

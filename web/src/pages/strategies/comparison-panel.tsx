@@ -2,10 +2,11 @@ import metrics from 'virtual:metrics';
 import { getRouteApi } from '@tanstack/react-router';
 import { CheckCircle2, XCircle } from 'lucide-react';
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
+import { UNDEFINED_REASONS, withNote } from '#contract/values/undefined-metrics.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { SelectField } from '../../forms/choices.tsx';
-import { decimal, signed, tone, value } from '../../ui/format.ts';
+import { decimal, NO_VALUE, signed, tone, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -92,7 +93,10 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
             ))}
             <ul className="stack">
               {comparison.guardrails.map(({ name, status, message }) => (
-                <li key={name} className={`guardrail ${status === 'passed' ? 'up' : 'down'}`}>
+                <li
+                  key={name}
+                  className={`guardrail ${status === 'passed' ? 'up' : status === 'broken' ? 'down' : ''}`}
+                >
                   {status === 'passed' ? <CheckCircle2 aria-hidden="true" /> : <XCircle aria-hidden="true" />}
                   Guardrail {status}: {message}
                 </li>
@@ -117,10 +121,17 @@ function unitOf(name: string): MetricUnit {
   return metrics.definitions[name]?.unit ?? 'ratio';
 }
 
+/** A value of a comparison, or why its number stands for none. */
+function cellText([name, { reasons, ...values }]: Row, side: 'a' | 'b'): string {
+  const reason = reasons?.[side];
+  if (!reason) return value(values[side], unitOf(name));
+  return withNote(name, null, UNDEFINED_REASONS[reason], NO_VALUE);
+}
+
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'metric', title: 'Metric', cell: ([name]) => metrics.definitions[name]?.label ?? name },
-  { key: 'a', title: 'Champion', isNumber: true, cell: ([name, { a }]) => value(a, unitOf(name)) },
-  { key: 'b', title: 'Challenger', isNumber: true, cell: ([name, { b }]) => value(b, unitOf(name)) },
+  { key: 'a', title: 'Champion', isNumber: true, cell: (row) => cellText(row, 'a') },
+  { key: 'b', title: 'Challenger', isNumber: true, cell: (row) => cellText(row, 'b') },
   {
     key: 'improvement',
     title: 'Improvement %',

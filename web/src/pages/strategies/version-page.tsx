@@ -3,7 +3,7 @@ import metrics from 'virtual:metrics';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { signed, tone, withUnit } from '../../ui/format.ts';
+import { resultText, signed, tone, withUnit } from '../../ui/format.ts';
 import { CopyButton, PageHead, Panel, Tile, Time } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { CheckList } from './check-list.tsx';
@@ -121,7 +121,11 @@ function MetricTiles({ version }: { readonly version: Version }) {
             key={name}
             label={label!}
             {...(basis ? { sub: basis } : {})}
-            value={isProfit ? `${signed(number, 'percent')} %` : withUnit(number, definition.unit)}
+            value={
+              isProfit
+                ? `${signed(number, 'percent')} %`
+                : resultText(version.metrics, name, definition.unit, withUnit)
+            }
             tone={isProfit ? tone(number) : ''}
             formula={definition.formula}
           />
