@@ -45,14 +45,20 @@ export function breakEven(input: BreakEvenInput): BreakEven {
   const unknown = { cost: null, paid, method: null, simulations: 0 };
   if (!(turnover > 0)) return { ...unknown, reason: 'The run has no trades.' };
   const gross = sum(trades.profit) + sum(trades.fees) + sum(trades.slippageCost);
-  const cost = gross / turnover;
+  const cost = isNothing(gross, settings) ? 0 : gross / turnover;
   if (costsKeepTrades(input, Math.max(cost, paid))) return known(cost, 'closed_form', paid, 0);
   if (!thorough && (cost <= 0 || isExpensive(settings))) return known(cost, 'same_trades', paid, 0);
   return search(input, paid, cost, turnover);
 }
 
+/** True for a profit that counts as 0. */
+function isNothing(profit: number, { startingBalance }: SimulationSettings): boolean {
+  return Math.abs(profit) <= PRECISION * startingBalance;
+}
+
+/** @param cost below 0: the trades lose without costs */
 function known(cost: number, method: BreakEven['method'], paid: number, simulations: number): BreakEven {
-  if (cost > 0) return { cost, paid, method, simulations, reason: null };
+  if (cost >= 0) return { cost, paid, method, simulations, reason: null };
   return { cost: null, paid, method, simulations, reason: 'The trades lose without any costs.' };
 }
 
@@ -135,7 +141,7 @@ function search(
     const point = { cost: next, profit: finalBalance - settings.startingBalance };
     if (point.profit > 0) winning = point;
     else losing = point;
-    if (Math.abs(point.profit) <= PRECISION * settings.startingBalance) break;
+    if (isNothing(point.profit, settings)) break;
     if (losing?.cost === 0 || winning?.cost === MAX_COST) break;
     next =
       winning && losing && simulations % 2 === 0
@@ -146,7 +152,9 @@ function search(
     const reason = `The trades win at every cost up to ${MAX_COST * 100} % per side.`;
     return { cost: null, paid, method: 'simulated', simulations, reason };
   }
-  return known(losing?.cost === 0 ? 0 : chord(winning, losing, turnover), 'simulated', paid, simulations);
+  if (losing?.cost === 0)
+    return known(isNothing(losing.profit, settings) ? 0 : -1, 'simulated', paid, simulations);
+  return known(chord(winning, losing, turnover), 'simulated', paid, simulations);
 }
 
 /** Cost at which the profit is 0 on the line through both points; through one point with the slope of unchanged trades. */

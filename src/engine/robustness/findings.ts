@@ -1,5 +1,6 @@
 import type { ChanceTest, RegimeCell, ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { formatInteger } from '#contract/values/format-count.ts';
+import { withoutRounding } from '../metrics/equity-curve.ts';
 
 /** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
 const MAX_SHARE_PCT = 80;
@@ -18,7 +19,7 @@ export function findingsOf(
   return [
     ...costFinding(figures.break_even),
     ...alphaFindings(figures.benchmarks),
-    ...(profit > 0 ? regimeFinding(cells) : lossFinding(cells, profit, wallet)),
+    ...profitFinding(cells, withoutRounding(profit / wallet) * wallet, wallet),
     ...luckFinding(figures.bootstrap),
     ...chanceFinding(figures.random_entries, 'the same trades at random times'),
     ...chanceFinding(figures.permutations, 'the strategy on permuted candles'),
@@ -34,6 +35,7 @@ function costFinding({ cost, paid, method, reason }: ReportRobustness['break_eve
   const pays = `you pay ${basisPoints(paid)}`;
   if (cost === null) return [`${reason!.replace(/\.$/, '')}; ${pays} bp a side.`];
   const estimate = method === 'same_trades' ? ', if its trades stay the same' : '';
+  if (cost === 0) return [`The strategy breaks even without costs${estimate}; ${pays} bp a side.`];
   return [`The strategy breaks even at ${basisPoints(cost)} bp a side${estimate}; ${pays}.`];
 }
 
@@ -46,6 +48,10 @@ function alphaFindings(benchmarks: ReportRobustness['benchmarks']): string[] {
     if (high < 0) return [`Against ${held} alpha is ${interval}: it is below 0.`];
     return [`Against ${held} alpha is ${interval}. The interval contains 0: no alpha is shown.`];
   });
+}
+
+function profitFinding(cells: readonly RegimeCell[], profit: number, wallet: number): string[] {
+  return profit > 0 ? regimeFinding(cells) : lossFinding(cells, profit, wallet);
 }
 
 function regimeFinding(cells: readonly RegimeCell[]): string[] {
