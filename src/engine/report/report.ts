@@ -30,7 +30,6 @@ import {
 } from '../metrics/robustness-catalogue.ts';
 import { undefinedMetrics } from '../metrics/undefined.ts';
 import { UNIVERSE_DEFINITIONS } from '../metrics/universe-catalogue.ts';
-import type { RunSettings } from '../run/simulation-settings.ts';
 import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { universeBiases } from '../universe/biases.ts';

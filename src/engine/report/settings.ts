@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData, ReportSettings } from '#contract/backtests/report.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { canonicalJson } from '../digest.ts';
-import type { RunSettings } from '../run/config.ts';
+import type { RunSettings } from '../run/simulation-settings.ts';
 
 /** @param startup candles before the start that the strategy needs */
 export function reportSettings(
