@@ -5,7 +5,7 @@ import { NO_PAGES } from '#contract/values/page-paths.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
 
 /**
- * Functions that CloudFront runs for each request of a viewer, before its cache. Their source text is deployed, so they use their
+ * Functions that CloudFront runs for each request of a viewer, before its cache, and for each response. Their source text is deployed, so they use their
  * parameters and nothing else of this file, and only what CloudFront's JavaScript runtime 2.0 knows: ECMAScript 5.1 with `const`,
  * `let`, arrow functions and templates, without destructuring, shorthand properties, spread, `for … of`, `?.` and `??`.
  */
@@ -70,6 +70,19 @@ function callService(event: ViewerEvent, addressHeader: string): ViewerRequest {
   return request;
 }
 
+interface ResponseEvent extends ViewerEvent {
+  readonly response: { readonly headers: Record<string, ViewerValue> };
+}
+
+/** Responses with a file: with the viewer's correlation ID, or that of CloudFront. */
+function identifyResponse(event: ResponseEvent, header: string): ResponseEvent['response'] {
+  const given = event.request.headers[header];
+  let id = event.context.requestId.replace(/[^A-Za-z0-9._:-]/g, '');
+  if (given && /^[A-Za-z0-9._:-]{1,128}$/.test(given.value)) id = given.value;
+  event.response.headers[header] = { value: id };
+  return event.response;
+}
+
 const detail = { code: 'HTTP404', message: ERRORS.HTTP404.message, field: '', context: {} };
 const NOT_FOUND: ViewerResponse = {
   statusCode: 404,
@@ -93,9 +106,10 @@ const RULES: PageRules = {
 };
 
 /** Code of a function of CloudFront, whose entry is named `handler`: it calls `run` with a constant. */
-function codeOf<T>(run: (event: ViewerEvent, constant: T) => unknown, constant: T): string {
+function codeOf<E, T>(run: (event: E, constant: T) => unknown, constant: T): string {
   return `${run}\nfunction handler(event) {\n  return ${run.name}(event, ${JSON.stringify(constant)});\n}\n`;
 }
 
 export const SERVE_FILES = codeOf(serveFiles, RULES);
 export const CALL_SERVICE = codeOf(callService, VIEWER_ADDRESS_HEADER);
+export const IDENTIFY_RESPONSE = codeOf(identifyResponse, CORRELATION_HEADER.toLowerCase());

@@ -22,7 +22,7 @@ import { ServiceFunction } from '../parts/service-function.ts';
 import type { TokenPair } from '../parts/service-tokens.ts';
 import type { StageConfig } from '../settings/config.ts';
 import { webOrigin } from '../settings/web-settings.ts';
-import { CALL_SERVICE, SERVE_FILES } from './viewer-functions.ts';
+import { CALL_SERVICE, IDENTIFY_RESPONSE, SERVE_FILES } from './viewer-functions.ts';
 
 export interface WebProps {
   readonly config: StageConfig;
@@ -160,7 +160,10 @@ export class Web extends Construct {
           true,
         ),
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        functionAssociations: [viewerFunction(this, 'ServeFiles', SERVE_FILES)],
+        functionAssociations: [
+          viewerFunction(this, 'ServeFiles', SERVE_FILES),
+          viewerFunction(this, 'IdentifyResponse', IDENTIFY_RESPONSE, 'VIEWER_RESPONSE'),
+        ],
       },
       additionalBehaviors: Object.fromEntries(behaviors),
       errorResponses: UNCACHED_ERRORS,
@@ -281,12 +284,17 @@ function globalName(scope: Construct, name: string): string {
   return `${stackName}-${name}-${region}`;
 }
 
-function viewerFunction(scope: Construct, id: string, code: string): cloudfront.FunctionAssociation {
+function viewerFunction(
+  scope: Construct,
+  id: string,
+  code: string,
+  event: keyof typeof cloudfront.FunctionEventType = 'VIEWER_REQUEST',
+): cloudfront.FunctionAssociation {
   const viewer = new cloudfront.Function(scope, id, {
     code: cloudfront.FunctionCode.fromInline(code),
     runtime: cloudfront.FunctionRuntime.JS_2_0,
   });
-  return { function: viewer, eventType: cloudfront.FunctionEventType.VIEWER_REQUEST };
+  return { function: viewer, eventType: cloudfront.FunctionEventType[event] };
 }
 
 /** CloudFront takes some headers by name only in fields of their own. */

@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
-import { CORRELATION_HEADER } from '#contract/values/names.ts';
+import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/values/names.ts';
 import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
 import type { Log } from './log.ts';
 import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './request-json.ts';
@@ -63,10 +63,11 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
   const connections = new Connections(stalledTimeoutMs);
   const listenerOf = (each: App) =>
     getRequestListener(
-      (request, env) =>
-        options.loopbackOnly && !isLoopbackRequest(request.headers)
-          ? reject('HTTP403')
-          : each.fetch(request, { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1]),
+      async (request, env) => {
+        if (options.loopbackOnly && !isLoopbackRequest(request.headers)) return reject('HTTP403');
+        const own = { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1];
+        return withCorrelationId(request, await each.fetch(request, own));
+      },
       { overrideGlobalObjects: false, errorHandler: () => reject('HTTP400') },
     );
   const prefixed = [...(options.prefixes ?? [])].map(([prefix, each]) => [prefix, listenerOf(each)] as const);
@@ -94,6 +95,14 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
     return close(server, connections);
   };
   return { port: bound, url: `http://${hostname}:${bound}`, close: stop };
+}
+
+/** The response with the caller's correlation ID or a new one: a service has set it already, files and uploads have none. */
+function withCorrelationId({ headers }: Request, response: Response): Response {
+  if (response.headers.has(CORRELATION_HEADER)) return response;
+  const given = headers.get(CORRELATION_HEADER) ?? '';
+  response.headers.set(CORRELATION_HEADER, CORRELATION_ID.test(given) ? given : randomUUID());
+  return response;
 }
 
 function settings({ headersTimeoutMs = 10_000, requestTimeoutMs = 30_000 }: ServeOptions) {

@@ -85,6 +85,30 @@ describe('pages', () => {
     expect(headers.get('cache-control')).toBe('no-cache');
   });
 
+  it.each(['/', '/config.json', '/assets/main-C0ffee12.js', '/backtests'])(
+    '%s has a correlation ID: that of the caller or its own',
+    async (path) => {
+      const idOf = async (given?: string) => {
+        const { headers } = await get(path, { ...BROWSER, ...(given && { 'X-Correlation-ID': given }) });
+        return headers.get('x-correlation-id');
+      };
+      expect(await idOf('mine-1')).toBe('mine-1');
+      const own = [await idOf(), await idOf('not valid')];
+      for (const id of own) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(new Set(own).size).toBe(2);
+    },
+  );
+
+  it('a page that is not built has a correlation ID', async () => {
+    state = { status: 'building' };
+    const { status, headers } = await get('/', BROWSER);
+    state = ready;
+    expect([status, headers.get('x-correlation-id')]).toEqual([
+      503,
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ]);
+  });
+
   it('root is the entry page for every accepted type', async () => {
     expect((await get('/', { accept: '*/*' })).text).toBe(INDEX);
     expect((await get('/')).text).toBe(INDEX);
@@ -186,7 +210,8 @@ describe('files', () => {
     for (const path of ['/', '/assets/main-C0ffee12.js', '/config.json']) {
       const [head, whole] = [await get(path, BROWSER, 'HEAD'), await get(path, BROWSER)];
       expect(head.text).toBe('');
-      const compared = ({ headers }: typeof head) => [...headers].filter(([name]) => name !== 'date');
+      const compared = ({ headers }: typeof head) =>
+        [...headers].filter(([name]) => name !== 'date' && name !== 'x-correlation-id');
       expect(compared(head)).toEqual(compared(whole));
     }
   });

@@ -157,38 +157,50 @@ describe('viewer functions', () => {
     'EmptyStatement',
   ]);
 
-  test.each(['ServeFiles', 'CallService'])('%s is below 10 KB and has only syntax of the runtime', (name) => {
-    const code = codeOf(name);
-    expect(Buffer.byteLength(code)).toBeLessThan(10_000);
-    const { program, errors } = parseSync('viewer.js', code);
-    expect(errors).toEqual([]);
-    const used = new Set<string>();
-    const walk = (node: any): void => {
-      if (Array.isArray(node)) for (const each of node) walk(each);
-      else if (node && typeof node === 'object') {
-        if (typeof node.type === 'string') {
-          used.add(node.type);
-          if (node.type === 'Property') expect(node.shorthand || node.computed).toBe(false);
-        }
-        for (const value of Object.values(node)) walk(value);
-      }
-    };
-    walk(program);
-    expect([...used].filter((type) => !SYNTAX.has(type))).toEqual([]);
-    expect(only(dev, 'AWS::CloudFront::Function', new RegExp(`^Web${name}`)).FunctionConfig.Runtime).toBe(
-      'cloudfront-js-2.0',
-    );
+  test.each([
+    ['its own ID', {}, 'EXAMPLE4N5OYH'],
+    ["the viewer's", { 'x-correlation-id': { value: 'mine-1' } }, 'mine-1'],
+    ['its own ID for an invalid one', { 'x-correlation-id': { value: 'a b' } }, 'EXAMPLE4N5OYH'],
+  ])('file has %s as correlation ID', (_name, headers, id) => {
+    const response = { statusCode: 200, headers: { etag: { value: '"x"' } } };
+    expect(call('IdentifyResponse', { uri: '/index.html', headers }, { response })).toEqual({
+      statusCode: 200,
+      headers: { etag: { value: '"x"' }, 'x-correlation-id': { value: id } },
+    });
   });
+
+  test.each(['ServeFiles', 'CallService', 'IdentifyResponse'])(
+    '%s is below 10 KB and has only syntax of the runtime',
+    (name) => {
+      const code = codeOf(name);
+      expect(Buffer.byteLength(code)).toBeLessThan(10_000);
+      const { program, errors } = parseSync('viewer.js', code);
+      expect(errors).toEqual([]);
+      const used = new Set<string>();
+      const walk = (node: any): void => {
+        if (Array.isArray(node)) for (const each of node) walk(each);
+        else if (node && typeof node === 'object') {
+          if (typeof node.type === 'string') {
+            used.add(node.type);
+            if (node.type === 'Property') expect(node.shorthand || node.computed).toBe(false);
+          }
+          for (const value of Object.values(node)) walk(value);
+        }
+      };
+      walk(program);
+      expect([...used].filter((type) => !SYNTAX.has(type))).toEqual([]);
+      expect(only(dev, 'AWS::CloudFront::Function', new RegExp(`^Web${name}`)).FunctionConfig.Runtime).toBe(
+        'cloudfront-js-2.0',
+      );
+    },
+  );
 });
 
 describe('distribution', () => {
   const { CacheBehaviors, DefaultCacheBehavior, Origins, ...config } = distributionOf(dev);
   const originOf = ({ TargetOriginId }: any) => Origins.find(({ Id }: any) => Id === TargetOriginId);
-  const functionOf = ({ FunctionAssociations: [each, ...others] }: any) => {
-    expect(others).toEqual([]);
-    expect(each.EventType).toBe('viewer-request');
-    return each.FunctionARN['Fn::GetAtt'][0];
-  };
+  const functionsOf = ({ FunctionAssociations }: any) =>
+    FunctionAssociations.map(({ EventType, FunctionARN }: any) => [EventType, FunctionARN['Fn::GetAtt'][0]]);
 
   test('each service is at its prefix: any method, nothing cached or compressed, every header but Host', () => {
     expect(CacheBehaviors.map(({ PathPattern }: any) => PathPattern)).toEqual([
@@ -205,7 +217,7 @@ describe('distribution', () => {
         ViewerProtocolPolicy: 'https-only',
       });
       expect(behavior.AllowedMethods).toHaveLength(7);
-      expect(functionOf(behavior)).toMatch(/^WebCallService/);
+      expect(functionsOf(behavior)).toEqual([['viewer-request', expect.stringMatching(/^WebCallService/)]]);
     }
   });
 
@@ -280,7 +292,10 @@ describe('distribution', () => {
 
   test('pages come from the private bucket, compressed', () => {
     expect(DefaultCacheBehavior).toMatchObject({ Compress: true, ViewerProtocolPolicy: 'redirect-to-https' });
-    expect(functionOf(DefaultCacheBehavior)).toMatch(/^WebServeFiles/);
+    expect(functionsOf(DefaultCacheBehavior)).toEqual([
+      ['viewer-request', expect.stringMatching(/^WebServeFiles/)],
+      ['viewer-response', expect.stringMatching(/^WebIdentifyResponse/)],
+    ]);
     const origin = originOf(DefaultCacheBehavior);
     expect(origin.DomainName['Fn::GetAtt'][0]).toMatch(/^WebFiles/);
     expect(origin.OriginAccessControlId['Fn::GetAtt'][0]).toMatch(/^WebAccess/);
@@ -320,7 +335,7 @@ describe('distribution', () => {
       only(dev, 'AWS::CloudFront::OriginAccessControl').OriginAccessControlConfig.Name,
       ...ofType(dev, 'AWS::CloudFront::Function').map(([, each]) => each.Properties.Name),
     ].map(textOf);
-    expect(new Set(names).size).toBe(5);
+    expect(new Set(names).size).toBe(6);
     for (const name of names) expect(name).toContain('{AWS::Region}');
   });
 
