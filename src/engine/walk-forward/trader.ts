@@ -4,7 +4,7 @@ import { dailyReturns } from '../metrics/equity-curve.ts';
 import { type ComputedMetrics, measureRun } from '../metrics/metrics.ts';
 import type { Window } from '../ml/windows.ts';
 import { buildResult } from '../report/result.ts';
-import { roundNumbers } from '../report/round.ts';
+import { roundNumber, roundNumbers } from '../report/round.ts';
 import { MIN_CANDLES, type PairHistory, readHistory } from '../run/history.ts';
 import { digestPair, marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
 import { simulationSettings } from '../run/simulation-settings.ts';
@@ -75,8 +75,9 @@ export class Trader {
     return { metrics, result, value, daily: computed.daily, dailyReturns: this.#returns(computed) };
   }
 
+  /** From the equity as a backtest's results have it: the same run has the same returns in both. */
   #returns({ daily }: ComputedMetrics): Float64Array {
-    return dailyReturns(this.#config.dry_run_wallet, daily.equity);
+    return dailyReturns(this.#config.dry_run_wallet, daily.equity.map(roundNumber));
   }
 }
 
