@@ -15,11 +15,14 @@ import type { Bench, Measurement } from './support/bench.ts';
 /** Duration of the run and interval of its progress, s. */
 const RUN_SECONDS = 60;
 const PROGRESS_SECONDS = 5;
+/** Trials of the owner. */
+const TRIALS = 1_000;
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** Write units of every command, indexes included, as the database accounts them. */
-class WriteUnits {
-  #units = 0;
+/** Units of every command, indexes included, as the database accounts them. */
+class Units {
+  #written = 0;
+  #read = 0;
 
   constructor(client: DynamoDBDocumentClient) {
     client.middlewareStack.add(
@@ -27,10 +30,11 @@ class WriteUnits {
         async (args) => {
           Object.assign(args.input, { ReturnConsumedCapacity: 'INDEXES' });
           const result = await next(args);
-          if (/Get|Query/.test(String(commandName))) return result;
           const { ConsumedCapacity } = result.output as { ConsumedCapacity?: unknown };
           const capacities = [ConsumedCapacity ?? []].flat() as { CapacityUnits?: number }[];
-          for (const { CapacityUnits = 0 } of capacities) this.#units += CapacityUnits;
+          const units = capacities.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+          if (/Get|Query/.test(String(commandName))) this.#read += units;
+          else this.#written += units;
           return result;
         },
       { step: 'initialize' },
@@ -39,9 +43,16 @@ class WriteUnits {
 
   /** Units written by `work`. */
   async of(work: () => Promise<unknown>): Promise<number> {
-    const before = this.#units;
+    const before = this.#written;
     await work();
-    return this.#units - before;
+    return this.#written - before;
+  }
+
+  /** Units read by `work`. */
+  async readBy(work: () => Promise<unknown>): Promise<number> {
+    const before = this.#read;
+    await work();
+    return this.#read - before;
   }
 }
 
@@ -51,7 +62,7 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
   const executions = memoryExecutions();
   const deps = { jobs, queue, executions, clock: Date, log: { warn: () => {}, error: () => {} } };
   const lane = backtestLane({ ...deps, maxRunning: { backtest: 1, fast: 1, hyperopt: 1 } });
-  const units = new WriteUnits(client);
+  const units = new Units(client);
   const submit = (id: string) => {
     const job = pendingJob(id);
     return enqueue<StoredBacktestJob>(deps, lane, job, () => jobs.create(job));
@@ -75,36 +86,27 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     sparkline: equitySparkline(1000, [1010, 1003.27, SOME_RESULT.final_balance]),
   };
   const trials = new DynamoOwnerTrials(client, table);
-  const tried = async (digest: string, session: string | null) => {
-    const of = { strategy: 'ema_crossover', start: 0, end: 1, pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'] };
-    const trial = {
-      of,
-      digest: digest.repeat(64),
-      trials: 1,
-      sharpe: { count: 1, mean: 0.0512, squares: 0 },
-    };
-    await trials.count({ owner: 'anonymous', session }, trial);
+  const tried = { strategy: 'ema_crossover', simulated: true, assets: ['BTC', 'ETH'], start: 0, end: 1 };
+  const countTrial = (index: number) =>
+    trials.count('anonymous', { ...tried, session: 'monday' }, [
+      { digest: String(index).padStart(12, '0'), sharpe: 0.0512 },
+    ]);
+  const countAll = async () => {
+    for (let index = 0; index < TRIALS; index++) await countTrial(index);
   };
-  // Every 12th trial stores the digests of twelve.
-  const mean = async (session: string | null) => {
-    const digests = [...'0123456789ab'];
-    const all = await units.of(async () => {
-      for (const digest of digests) await tried(digest, session);
-    });
-    return all / digests.length;
-  };
-  const counted = await mean(null);
-  const inSession = await mean('monday');
+  const counted = (await units.of(countAll)) / TRIALS;
+  const countReads = await units.readBy(() => countTrial(TRIALS));
+  const listReads = await units.readBy(() => trials.read('anonymous', ['monday']));
   const completed = await units.of(() => jobs.complete('bt-1', 1, outcome, AT));
   const annotated = await units.of(() => jobs.annotate('bt-1', { notes: 'stop too tight', pinned: true }));
   const ended = (await jobs.get('bt-1'))!;
   const deleted = await units.of(() => jobs.markDeleted(ended, AT));
   const named = await units.of(() => jobs.create(pendingJob('bt-3', { experiment_name: 'sweep' })));
   const unnamed = await units.of(() => jobs.create(pendingJob('bt-4')));
-  const row = (label: string, value: number, detail?: string): Measurement => ({
+  const row = (label: string, value: number, detail?: string, unit = 'write units'): Measurement => ({
     label,
     value,
-    unit: 'write units',
+    unit,
     ...(detail && { detail }),
   });
   return [
@@ -113,8 +115,9 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     row('slot given by the dispatcher', dispatched),
     row('claim', claimed),
     row('progress of a run of a minute', progress, `every ${PROGRESS_SECONDS} s`),
-    row('trial counted', counted, 'mean; a repetition of a run writes nothing'),
-    row('trial counted in a session', inSession, 'in addition'),
+    row('trial counted', counted, 'mean, in a session or none; a repetition of a run writes nothing'),
+    row('reads of a count', countReads, `among ${TRIALS} trials of the owner`, 'read units'),
+    row('reads of a page of a list', listReads, 'of the trials, for each owner on it', 'read units'),
     row('completion', completed),
     row('slot freed', freed),
     row('experiment of a submission', named - unnamed, 'in addition to its own'),

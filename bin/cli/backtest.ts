@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtests/backtest-api.ts';
+import { type DeflatedRatio, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/limits.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
@@ -237,6 +238,11 @@ export function printUnfinished(job: Job, json: boolean | undefined): number {
   return 1;
 }
 
+/** `0.388, 4 trials of the owner`. */
+function deflatedCell(deflation: DeflatedRatio): string {
+  return `${number(deflation.deflated_sharpe_ratio, 3)}, ${trialsOfScope(deflation)}`;
+}
+
 interface JobsOptions {
   readonly status?: string;
   readonly experiment?: string;
@@ -256,7 +262,7 @@ async function printJobs(client: ApiClient, { status, experiment, limit, json }:
   }
   console.log(
     table(
-      ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trades', 'Profit', 'Sharpe'],
+      ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trades', 'Profit', 'Sharpe', 'Deflated'],
       items.map((job) => [
         job.job_id,
         queueText(job),
@@ -266,6 +272,7 @@ async function printJobs(client: ApiClient, { status, experiment, limit, json }:
         job.result ? number(job.result.total_trades, 0) : '-',
         percent(job.result?.total_profit_pct),
         resultText(job.result, 'sharpe_ratio'),
+        job.deflation && deflatedCell(job.deflation),
       ]),
     ),
   );

@@ -15,7 +15,6 @@ import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import { labelVersion } from '#domain/registry/label-version.ts';
 import { newDelivery, testEvent } from '#domain/webhooks/deliveries.ts';
-import { NO_VALUES } from '#engine/stats/running-moments.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
@@ -67,14 +66,14 @@ beforeEach(async () => {
   );
   expect((await fixture.register({}, { 'Idempotency-Key': 'once' })).status).toBe(201);
   expect((await fixture.stage('1')).status).toBe(200);
-  const of = { strategy: 'x', start: 0, end: 1, pairs: ['BTC/USDT:USDT'] };
+  const of = { strategy: 'x', simulated: true, start: 0, end: 1, assets: ['BTC'] };
   for (const [owner, session] of [
     [SUBJECT, null],
     [SUBJECT, 'monday'],
     ['grace', null],
   ] as const) {
-    const trial = { of, digest: 'd', trials: 1, sharpe: NO_VALUES };
-    await new DynamoOwnerTrials(engine.client, fixture.jobsTable).count({ owner, session }, trial);
+    const result = { digest: '0123456789ab', sharpe: null };
+    await new DynamoOwnerTrials(engine.client, fixture.jobsTable).count(owner, { ...of, session }, [result]);
   }
   const trail = new DynamoAuditTrail(engine.client, fixture.table);
   const call = {

@@ -77,11 +77,18 @@ describe('mcp on standard input and output', () => {
     const second = await agent.call('wait_for_job', { job_id: other.data.job_id });
     expect(second.content.caveats.slice(0, 2)).toEqual([
       expect.stringContaining('2 of session "monday", 2 of this strategy, 2 of this user in all'),
-      expect.stringMatching(/^Deflated Sharpe ratio by the session 0\.\d{3}, by all trials 0\.\d{3}: /),
+      'The deflated Sharpe ratio is undefined: the run has 10 daily returns, and at least 30 are needed.',
     ]);
-    const { deflated_sharpe_ratio: all, session_deflated_sharpe_ratio: session } = second.data.trials;
+    const month = { ...config, date_range: { start: '2024-01-01T00:00:00Z', end: '2024-02-01T00:00:00Z' } };
+    const third = await agent.call('submit_backtest', { config: month });
+    const longer = await agent.call('wait_for_job', { job_id: third.data.job_id });
+    expect(longer.content.caveats.slice(0, 2)).toEqual([
+      expect.stringContaining('3 of session "monday", 3 of this strategy, 3 of this user in all'),
+      expect.stringMatching(/^Deflated Sharpe ratio 0\.\d{3} by the 3 trials of the owner, the lowest: /),
+    ]);
+    const { deflated_sharpe_ratio: all, session_deflated_sharpe_ratio: session } = longer.data.trials;
     expect(session).toBe(all);
-    expect(session).toBeLessThan(second.data.trials.probabilistic_sharpe_ratio);
+    expect(session).toBeLessThan(longer.data.trials.probabilistic_sharpe_ratio);
     for (const caveat of caveats) expect(ended.text).toContain(`\n- ${caveat}`);
     expect((await platform.get(`/api/v1/backtests/${id}`)).body.session).toBe('monday');
   });

@@ -41,10 +41,10 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '63e920550a25481d'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'a962a62659fb59e6'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, 'eb7f69e8d7cbbfb3'],
-  ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
+  ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
@@ -55,7 +55,7 @@ it.each([
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
   ['StoredModel', StoredModel, 2, '83036f90450e89dd'],
-  ['StoredVersion', StoredVersion, 1, 'ca3ca576c37e6d73'],
+  ['StoredVersion', StoredVersion, 1, 'b016637debfe7e9e'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],

@@ -261,6 +261,60 @@ describe('release policy check', () => {
     });
   });
 
+  it('lowest deflated Sharpe ratio of a backtest is required and its scope named, also of a single trial', async () => {
+    const fixture = await fixtureOf({ minDeflatedSharpe: 0.95 });
+    const lowest = (scope: 'owner' | 'session', trials: number, ratio: number | null): TrialRecord => ({
+      ...tried(trials, 0.97),
+      lowest: {
+        scope,
+        trials,
+        sharpe_variance_daily: 0,
+        expected_max_sharpe_daily: 0,
+        deflated_sharpe_ratio: ratio,
+        reason: ratio === null ? 'the run has 2 daily returns, and at least 30 are needed' : null,
+      },
+    });
+    const records = [lowest('session', 4, 0.6), lowest('owner', 1, 0.8), lowest('owner', 1, 0.96)];
+    for (const [index, trials] of [...records, lowest('owner', 1, null)].entries()) {
+      await completedBacktest(fixture, `bt-l${index}`, { trials });
+      await fixture.register({ backtest_run_id: `bt-l${index}` });
+    }
+    const check = async (version: number) =>
+      checkOf(
+        (await fixture.stage(version, { validate_only: true })).body.validation.checks,
+        'min_deflated_sharpe',
+      );
+    expect(await check(1)).toMatchObject({
+      status: 'failed',
+      value: 0.6,
+      message: 'Deflated Sharpe ratio 0.6 of the 4 trials of the session; at least 0.95 is required',
+    });
+    expect(await check(2)).toMatchObject({ status: 'failed', value: 0.8 });
+    expect(await check(3)).toMatchObject({ status: 'passed', value: 0.96 });
+    expect(await check(4)).toMatchObject({
+      status: 'failed',
+      value: null,
+      message:
+        'The deflated Sharpe ratio of the backtest is undefined: the run has 2 daily returns, and at least 30 are needed',
+    });
+  });
+
+  it('ratio of a hyperopt job does not replace an undefined one of the backtest', async () => {
+    const job = { status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio: 0.99 } } };
+    const hyperoptJobs = { get: async () => job as StoredHyperoptJob, setEvidence: async () => true };
+    const fixture = await fixtureOf({ minDeflatedSharpe: 0.5 }, { deps: { hyperoptJobs } });
+    const found_by = { hyperopt_job_id: 'ho-1', trial: 3, trials: 50 };
+    const undefinedRatio = { scope: 'owner', trials: 51, deflated_sharpe_ratio: null, reason: 'too short' };
+    const none = { sharpe_variance_daily: null, expected_max_sharpe_daily: null };
+    const trials = { ...tried(51, null), lowest: { ...undefinedRatio, ...none } } as TrialRecord;
+    await completedBacktest(fixture, 'bt-short', { job: { found_by }, trials });
+    await fixture.register({ backtest_run_id: 'bt-short' });
+    expect(await versionOf(fixture, '1')).toMatchObject({
+      trials: 51,
+      evidence: { hyperopt_job_id: 'ho-1', deflated_sharpe_ratio: null },
+    });
+  });
+
   it('version found by a hyperopt job has the lower of both deflated Sharpe ratios', async () => {
     const job = { status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio: 0.9 } } };
     const hyperoptJobs = { get: async () => job as StoredHyperoptJob, setEvidence: async () => true };

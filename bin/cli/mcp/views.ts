@@ -5,6 +5,7 @@ import type { TableRow } from '#contract/backtests/report-metrics.ts';
 import type { StrategyConfiguration } from '#contract/config/strategy.ts';
 import type { HyperoptJob, HyperoptList, HyperoptResult } from '#contract/hyperopt/hyperopt-api.ts';
 import type { Collection } from '#contract/market-data/market-data.ts';
+import { lowestDeflation, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { OVERFITTING_BOUNDS } from '#contract/values/limits.ts';
 import { backtestPath, type Job } from '../reports/report-text.ts';
 import type { Answer, NextCall } from './answer.ts';
@@ -110,6 +111,7 @@ const ROW_METRICS = [
 function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
   const { job_id, status, strategy, pairs, timeframe, date_range, experiment_name, tags, error, created_at } =
     row;
+  const { deflation } = row;
   const metrics = row.result && {
     ...Object.fromEntries(ROW_METRICS.map((name) => [name, row.result![name]])),
     undefined_metrics: row.result.undefined_metrics,
@@ -125,6 +127,10 @@ function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
     error,
     metrics,
     pairs: pairs.length,
+    ...(deflation && {
+      deflated_sharpe_ratio: deflation.deflated_sharpe_ratio,
+      deflated_by: trialsOfScope(deflation),
+    }),
     ...(tags.length > 0 && { tags }),
   };
 }
@@ -264,17 +270,15 @@ function trialLines({ trials, session }: Job): string[] {
     `${trials.strategy} of this strategy`,
     `${trials.owner} of this user in all`,
   ];
-  const deflated = [
-    ...(trials.session === null ? [] : [`by the session ${ratio(trials.session_deflated_sharpe_ratio)}`]),
-    `by all trials ${ratio(trials.deflated_sharpe_ratio)}`,
-  ];
+  const lowest = lowestDeflation(trials);
+  const { deflated_sharpe_ratio: ratio, reason } = lowest;
   return [
-    `Trials on overlapping candles when the run completed: ${counts.join(', ')}.`,
-    `Deflated Sharpe ratio ${deflated.join(', ')}: the probability that the true Sharpe ratio exceeds the best of as many trials without skill; good from ${good}.`,
+    `Trials on overlapping assets and dates when the run completed: ${counts.join(', ')}.`,
+    ratio === null
+      ? `The deflated Sharpe ratio is undefined: ${reason}.`
+      : `Deflated Sharpe ratio ${ratio.toFixed(3)} by the ${trialsOfScope(lowest)}, the lowest: the probability that the true Sharpe ratio exceeds the best of as many trials without skill; good from ${good}.`,
   ];
 }
-
-const ratio = (value: number | null) => value?.toFixed(3) ?? 'undefined';
 
 function biasLines(biases: Report['biases']): string[] {
   return biases.flatMap(({ effect, text }) => quoted([text], `${effect} assumption`));

@@ -4,6 +4,7 @@ import type { BacktestReportData } from '#contract/backtests/report.ts';
 import type { ReportModels } from '#contract/backtests/report-models.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { currencyOf } from '#contract/values/currency.ts';
+import { type DeflatedRatio, lowestDeflation, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { OVERFITTING_BOUNDS } from '#contract/values/limits.ts';
 import type { MetricName } from '#contract/values/metric-labels.ts';
@@ -80,14 +81,23 @@ export function reportText({ job, report, equity }: Results): string {
 
 type Trials = NonNullable<Job['trials']>;
 
-/** Trials of the owner so far, and the Sharpe ratio deflated by them. */
-function trialsText({ owner, strategy, session, deflated_sharpe_ratio: deflated }: Trials): string {
-  const { good, bad } = OVERFITTING_BOUNDS.deflated_sharpe_ratio;
+/** Trials of the owner that counted when the run completed, and the Sharpe ratio deflated by them. */
+function trialsText(trials: Trials): string {
+  const { owner, strategy, session } = trials;
   const parts = [
     `${number(strategy, 0)} of this strategy`,
     ...(session === null ? [] : [`${number(session, 0)} of this session`]),
   ];
-  return `Trial ${number(owner, 0)} on these candles (${parts.join(', ')}): deflated Sharpe ratio ${number(deflated, 3)} (good above ${good}, bad below ${bad})`;
+  const deflated = deflatedText(lowestDeflation(trials));
+  return `Trial ${number(owner, 0)} on overlapping assets and dates (${parts.join(', ')}): deflated Sharpe ratio ${deflated}`;
+}
+
+/** A deflated ratio with its scope and its bounds, or why it is undefined. */
+export function deflatedText(lowest: DeflatedRatio): string {
+  const { good, bad } = OVERFITTING_BOUNDS.deflated_sharpe_ratio;
+  const { deflated_sharpe_ratio: ratio, reason } = lowest;
+  if (ratio === null) return `undefined: ${reason}`;
+  return `${number(ratio, 3)} by the ${trialsOfScope(lowest)} (good above ${good}, bad below ${bad})`;
 }
 
 /** Candles that the signals read in addition to those that were traded. */

@@ -3,6 +3,7 @@ import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestStrategyFiles } from '#adapters/strategies/strategy-files.ts';
+import { lowestDeflation } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
@@ -11,7 +12,14 @@ import { ApiError } from '../client.ts';
 import { given, UsageError } from '../options.ts';
 import { duration, number, statusWithError, table } from '../output.ts';
 import { type Comparison, changeText, compareResults, valueTexts } from '../reports/comparison.ts';
-import { backtestPath, candlesText, type Job, loadResults, type Results } from '../reports/report-text.ts';
+import {
+  backtestPath,
+  candlesText,
+  deflatedText,
+  type Job,
+  loadResults,
+  type Results,
+} from '../reports/report-text.ts';
 import { configWith, type RunOptions } from '../run-options.ts';
 import { type Session, sourceText } from '../session.ts';
 import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
@@ -191,18 +199,14 @@ class Runs {
   /** Selection bias: trials of this run of the command, and of the user. */
   #trialText({ job: { trials } }: Results): string {
     if (!trials) return '';
-    const { session, owner, session_deflated_sharpe_ratio, deflated_sharpe_ratio } = trials;
-    return [
-      `Trial ${session} of this session: deflated Sharpe ratio ${number(session_deflated_sharpe_ratio, 3)}`,
-      ...(owner === session
-        ? []
-        : [`${owner} of yours on these candles: ${number(deflated_sharpe_ratio, 3)}`]),
-    ].join('; ');
+    const { session, owner } = trials;
+    const all = owner === session ? '' : `, ${owner} of yours on overlapping assets and dates`;
+    return `Trial ${session} of this session${all}: deflated Sharpe ratio ${deflatedText(lowestDeflation(trials))}`;
   }
 
   summary(): string {
     const last = this.#last ? `. The last run: ${TOUCHSTONE} show ${this.#last.job.job_id}` : '';
-    return `${formatCount(this.#trials, 'trial')} on the same candles${last}`;
+    return `${formatCount(this.#trials, 'trial')} of this session${last}`;
   }
 }
 

@@ -4,6 +4,7 @@ import { createDocumentClient } from '../dynamo/client.ts';
 import { DynamoJobStore } from '../dynamo/job-store.ts';
 import { DynamoOwnerTrials } from '../dynamo/owner-trials.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '../dynamo/series-stores.ts';
+import { sha256 } from '../ids.ts';
 import { ObjectImageRuns } from '../images/image-runs.ts';
 import { ObjectResultStore } from '../objects/result-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
@@ -24,6 +25,7 @@ export function openImageRuns(env: ImageRunEnv) {
       },
       new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
     ),
+    digest: sha256,
     clock: Date,
   };
 }

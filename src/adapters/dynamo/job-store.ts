@@ -6,6 +6,7 @@ import {
   type JobIn,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
+import { TrialRecord } from '#contract/backtests/trial-ledger.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
@@ -35,6 +36,8 @@ const ListedBacktest = ListedItem.extend({
   progress: z.number().default(0),
   result: BacktestResult.nullable().default(null),
   sparkline: z.array(z.number()).nullable().default(null),
+  session: z.string().nullable().default(null),
+  trial_record: TrialRecord.nullable().default(null),
   notes: z.string().default(''),
   tags: z.array(z.string()).default([]),
   pinned: z.boolean().default(false),
@@ -73,6 +76,8 @@ export class DynamoJobStore
           'task',
           'progress',
           'sparkline',
+          'session',
+          'trial_record',
           'notes',
           'tags',
           'pinned',

@@ -50,12 +50,12 @@ export function openRepair(parts: RepairParts): RepairDeps {
     ...deps
   } = parts;
   const registry = openRegistry(registryTable, databaseEndpoint, onChallengeChange);
-  const { jobs, hyperoptJobs, log } = deps;
+  const { jobs, log } = deps;
   return {
     ...deps,
     signalsExpiry: retention && { ...retention, registry: registry.registry, clock: Date },
     expiry: retention && { ...retention, registry: registry.registry, clock: Date },
-    countTrials: (job) => countEnded({ hyperoptJobs, ledger, ownerTrials, digest: sha256 }, job),
+    countTrials: (job) => countEnded({ ledger, ownerTrials, digest: sha256 }, job),
     random: Math.random,
     clock: Date,
     graceMs: GRACE_MS,

@@ -38,7 +38,7 @@ import {
 } from './backtest.ts';
 import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
-import { SessionName, TrialRecord } from './trial-ledger.ts';
+import { Deflation, SessionName, TrialRecord } from './trial-ledger.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -248,6 +248,10 @@ export const BacktestJobSummary = z
       description:
         'Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions',
     }),
+    deflation: Deflation.nullable().meta({
+      description:
+        "The Sharpe ratio deflated by the owner's trials of now, where `trials` of the job has those of its completion. null until completed, and for jobs of earlier versions",
+    }),
   })
   .meta({ id: 'BacktestJobSummary' });
 
@@ -280,7 +284,7 @@ export const BacktestJob = z
     look_ahead: LookAhead.nullable().meta({ description: 'Present when completed' }),
     trials: TrialRecord.nullable().meta({
       description:
-        'Trials of the owner when the job completed, and the Sharpe ratio deflated by them; null until then, and for jobs of earlier versions',
+        'Trials of the owner when the job completed, and the Sharpe ratio deflated by them; null until then, and for jobs of earlier versions. Lists have it with the trials of now: `deflation`',
     }),
     ...retentionView,
   })

@@ -103,7 +103,7 @@ const SESSION_PARAMETER = {
   name: SESSION_HEADER,
   in: 'header',
   description:
-    'Session of the caller that the job belongs to. Its backtests and hyperopt trials on overlapping candles count as trials of the session',
+    'Session of the caller that the job belongs to. Its backtests and hyperopt trials on overlapping assets and dates count as trials of the session',
   schema: { type: 'string', pattern: SESSION_NAME.source },
 };
 

@@ -6,9 +6,6 @@ import type { ServiceName } from './operation.ts';
  */
 export const TOUCHSTONE = 'npx --no-install touchstone';
 
-/** Exchange key of the simulated market. */
-export const SIMULATED = 'sim';
-
 /** Response header of every response, and request header that a caller may set. */
 export const CORRELATION_HEADER = 'X-Correlation-ID';
 
@@ -23,6 +20,9 @@ export const SESSION_HEADER = 'Touchstone-Session';
 
 /** Pattern of valid names of sessions. They are parts of keys. */
 export const SESSION_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Exchange of simulated candles. */
+export const SIMULATED = 'sim';
 
 export const METRICS_NAMESPACE = 'Touchstone';
 

@@ -158,9 +158,9 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
     ...outcome.report.warnings,
   ];
-  const { digest } = results;
+  const { ownerTrials, digest } = deps;
   const trials =
-    deps.ownerTrials && (await countBacktest(deps.ownerTrials, job, { digest, ...outcome.equity }));
+    ownerTrials && (await countBacktest({ ownerTrials, digest }, { ...job, config }, outcome.equity.equity));
   return deps.jobs.complete(
     job.job_id,
     job.attempt,

@@ -260,6 +260,7 @@ async function resolvePrecision(
 ): Promise<{ value: Precision; warnings: string[]; instruments?: ReadonlyMap<string, InstrumentRecord> }> {
   const precision =
     requested === undefined ? undefined : checkOneOf(requested, 'config.precision', PRECISIONS);
+  // Its prices and amounts have no steps.
   if (exchange === SIMULATED) {
     const warning = `config.precision is none: ${SIMULATED} has no price ticks, amount steps or minimum orders`;
     return { value: 'none', warnings: precision === 'exchange' ? [warning] : [] };

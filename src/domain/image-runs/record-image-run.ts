@@ -1,7 +1,7 @@
 import { isTerminal, type JobIn, type JobRun } from '#contract/backtests/backtest.ts';
 import type { ImageRunOutcome } from '#contract/backtests/image-run.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { Clock, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
+import type { Clock, Digest, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/validate.ts';
 import { countBacktest } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
@@ -13,6 +13,7 @@ export interface RecordImageRunDeps {
   readonly series: Pick<SeriesStore, 'markCorrupt'>;
   readonly ownerTrials: OwnerTrials;
   readonly runs: Pick<ImageRuns, 'readOutcome' | 'adoptResults'>;
+  readonly digest: Digest;
   readonly clock: Clock;
 }
 
@@ -72,7 +73,7 @@ async function end(deps: RecordImageRunDeps, job: JobIn<'running'>, task: string
     if (outcome.status === 'failed') return await fail(deps, job, outcome);
     const { digest, trade_pages, timing, warnings, look_ahead, checks } = outcome;
     const adopted = await deps.runs.adoptResults(job, task, { digest, trade_pages });
-    const trials = await countBacktest(deps.ownerTrials, job, { digest, equity: adopted.equity });
+    const trials = await countBacktest(deps, job, adopted.equity);
     const completed = {
       ...adopted.completed,
       timing,

@@ -1,5 +1,6 @@
 import type { BacktestResult, JobStatus } from '#contract/backtests/backtest.ts';
 import type { QueueEntry } from '#contract/backtests/queue.ts';
+import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
 import type { UndefinedMetrics } from '#contract/values/undefined-metrics.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import type { Caller } from '../access/access.ts';
@@ -34,6 +35,9 @@ export interface JobRow extends ListedJobRow {
   /** Task of a running job that a registered image runs; null: the progress is in the job's item. */
   readonly imageTask: string | null;
   readonly sparkline: readonly number[] | null;
+  readonly session: string | null;
+  /** Null until completed, and for jobs of earlier versions. */
+  readonly trial_record: TrialRecord | null;
   readonly notes: string;
   readonly tags: readonly string[];
   readonly pinned: boolean;

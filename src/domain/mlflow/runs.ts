@@ -8,6 +8,7 @@ import {
   type MlflowRun,
   type MlflowRunStatus,
 } from '#contract/registry/mlflow-api.ts';
+import { lowestDeflation } from '#contract/values/deflated-ratio.ts';
 import {
   comparableValue,
   PROFIT_FACTOR_WITHOUT_LOSSES,
@@ -106,6 +107,7 @@ function periodOf({ created_at, started_at, finished_at }: Period) {
 export function backtestRun(job: StoredBacktestJob): MlflowRun {
   const completed = job.status === 'completed' ? job : null;
   const { notes = '', tags = [], registered, found_by } = job;
+  const deflation = completed?.trial_record && lowestDeflation(completed.trial_record);
   return runOf({
     id: job.job_id,
     name: job.config.strategy,
@@ -126,7 +128,8 @@ export function backtestRun(job: StoredBacktestJob): MlflowRun {
         look_ahead: completed && lookAheadOf(completed)?.state,
         session: job.session,
         trials: completed?.trial_record?.owner,
-        deflated_sharpe_ratio: completed?.trial_record?.deflated_sharpe_ratio,
+        deflated_sharpe_ratio: deflation?.deflated_sharpe_ratio,
+        deflated_sharpe_scope: deflation?.scope,
         results_digest: completed?.results.digest,
         strategy_digest: job.strategy_digest,
         model_name: registered?.model_name,

@@ -10,6 +10,7 @@ import type {
   Validation,
   VersionContent,
 } from '#contract/registry/stored-registry.ts';
+import { lowestDeflation } from '#contract/values/deflated-ratio.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { REGISTRATION_LIMITS } from '#contract/values/limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
@@ -318,7 +319,7 @@ async function readReport(results: ResultStore, { results: stored, config }: Job
 
 /**
  * Trials behind a version: those of the search that found its parameters, or those of the backtest's owner if they are more. The lower
- * of their deflated Sharpe ratios counts, except where that of a hyperopt job is undefined.
+ * of the deflated Sharpe ratios of hyperopt job and backtest counts. Where one of them is undefined, so is that of the version.
  */
 function selectionOf(
   { trials, search }: Lineage,
@@ -327,11 +328,12 @@ function selectionOf(
 ): Pick<VersionContent, 'trials' | 'evidence'> {
   if (!record) return { trials, evidence: { ...range, ...search } };
   const { hyperopt_job_id, deflated_sharpe_ratio: found } = search;
-  const { owner, deflated_sharpe_ratio: own } = record;
-  const isUndefined = hyperopt_job_id !== null && found === null;
+  const { deflated_sharpe_ratio: own } = lowestDeflation(record);
+  const isUndefined =
+    (hyperopt_job_id !== null && found === null) || record.lowest?.deflated_sharpe_ratio === null;
   const known = [found, own].filter((each) => each !== null);
   return {
-    trials: Math.max(trials, owner),
+    trials: Math.max(trials, record.owner),
     evidence: {
       ...range,
       hyperopt_job_id,

@@ -8,6 +8,7 @@ import {
   type WaiveRequest,
 } from '#contract/config/release-policy.ts';
 import type { StoredVersion, Waiver } from '#contract/registry/stored-registry.ts';
+import { deflatedBy } from '#contract/values/deflated-ratio.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
 import {
@@ -75,6 +76,7 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
   const age = Math.max(0, Math.ceil(((now - to) / DAY_MS) * 100) / 100);
   const end = new Date(to).toISOString().slice(0, 10);
   const { hyperopt_job_id: job = null, deflated_sharpe_ratio: deflated = null } = subject.evidence ?? {};
+  const isSelected = job !== null || trials > 1 || subject.evidence?.trial_record?.lowest !== undefined;
   return [
     {
       name: 'min_trades',
@@ -130,18 +132,20 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
       required: policy.minDeflatedSharpe,
       holds: atLeast,
       // Several trials without a job: registered before the job's ratio was kept.
-      value: job === null && trials <= 1 ? undefined : deflated,
+      value: isSelected ? deflated : undefined,
       describe: (value, required) =>
-        `Deflated Sharpe ratio ${value} of ${job === null ? `${trials} trials` : `hyperopt job ${job}`}; at least ${required} is required`,
-      unknown:
-        job === null
-          ? unknownDeflation(subject)
-          : `Hyperopt job ${job} has no deflated Sharpe ratio: too few of its trials are complete`,
+        `Deflated Sharpe ratio ${value} of ${deflatedBy(subject)}; at least ${required} is required`,
+      unknown: unknownDeflation(subject),
     },
   ];
 }
 
 function unknownDeflation({ trials, evidence }: PolicySubject): string {
+  const reason = evidence?.trial_record?.lowest?.reason;
+  if (reason) return `The deflated Sharpe ratio of the backtest is undefined: ${reason}`;
+  if (evidence?.hyperopt_job_id) {
+    return `Hyperopt job ${evidence.hyperopt_job_id} has no deflated Sharpe ratio: too few of its trials are complete`;
+  }
   return evidence?.trial_record
     ? `The deflated Sharpe ratio of its ${trials} trials is undefined: fewer than two of them have a Sharpe ratio`
     : 'The deflated Sharpe ratio of its hyperopt job was not kept: register the backtest again';

@@ -1,126 +1,124 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import { assetsOf } from '#contract/values/currency.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
 import { roundNumbers } from '#engine/report/round.ts';
-import {
-  combineMoments,
-  momentsOf,
-  NO_VALUES,
-  type RunningMoments,
-  sampleVariance,
-} from '#engine/stats/running-moments.ts';
-import {
-  deflatedSharpe,
-  expectedMaximumSharpe,
-  probabilisticSharpe,
-  sharpeSample,
-} from '#engine/stats/sharpe-ratio.ts';
-import type { ClaimedJob } from '../ports.ts';
-import type { NewTrials, OwnerTrials, TrialCandles, TrialGroup, TrialScope } from './owner-trials.ts';
+import { probabilisticSharpe, type SharpeSample, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
+import type { ListedJobRow } from '../jobs/job-list-ports.ts';
+import type { ClaimedJob, Digest } from '../ports.ts';
+import { type DeflatedRun, deflateRun, MIN_DAYS } from './deflate-run.ts';
+import type { OwnerTrials, TrialResult, TrialRun } from './owner-trials.ts';
 
-/** A completed run. */
-interface CompletedTrial {
-  /** Digest of the results: equal inputs give equal results. */
-  readonly digest: string;
-  /** Equity at the end of each day. */
-  readonly equity: readonly number[];
+export interface CountTrialsDeps {
+  readonly ownerTrials: Pick<OwnerTrials, 'count'>;
+  readonly digest: Digest;
 }
-
-/** Trials and the moments of their Sharpe ratios. */
-type Selection = Pick<TrialGroup, 'trials' | 'sharpe'>;
 
 /** Larger Sharpe ratios have no meaning: the returns differ by rounding errors only. */
 const MAX_SHARPE = 1_000;
+
+/** Hex digits of a digest of daily returns: 48 bits, for at most 10,000 trials of an owner. */
+const DIGEST_LENGTH = 12;
 
 /**
  * Counts a completed backtest as a trial of its owner and session, and returns what its job keeps. Undefined for a validation and
  * for a job of the canary, which try nothing. The job is completed afterwards: a run that is counted and then cancelled stays
  * counted. Throws DATA005.
+ *
+ * @param equity at the end of each day, as the results have it
  */
 export async function countBacktest(
-  ownerTrials: OwnerTrials,
-  { kind, config, owner, session }: ClaimedJob,
-  { digest, equity }: CompletedTrial,
+  deps: CountTrialsDeps,
+  { kind, config, owner, session }: Pick<ClaimedJob, 'kind' | 'config' | 'owner' | 'session'>,
+  equity: readonly number[],
 ): Promise<TrialRecord | undefined> {
   if (kind !== 'backtest' || owner === undefined) return undefined;
-  const sample = boundedSample(dailyReturns(config.dry_run_wallet, Float64Array.from(equity)));
-  const of = candlesOf(config);
-  const trial: NewTrials = { of, digest, trials: 1, sharpe: momentsOf(sample ? [sample.sharpe] : []) };
-  const overlapping = async (scope: TrialScope) =>
-    (await ownerTrials.count(scope, trial)).filter((group) => overlaps(group, of));
-  const [own, tried] = await Promise.all([
-    overlapping({ owner, session: null }),
-    session === undefined ? undefined : overlapping({ owner, session }),
-  ]);
-  const all = sumOf(own);
-  const ofStrategy = sumOf(own.filter((group) => !group.of || group.of.strategy === of.strategy));
-  const ofSession = tried && sumOf(tried);
-  const deflated = (selection: Selection) => {
-    const variance = varianceOf(selection);
-    if (!sample || variance === undefined) return null;
-    return deflatedSharpe(sample, { variance, trials: selection.trials });
+  const returns = dailyReturns(config.dry_run_wallet, Float64Array.from(equity));
+  const { sample, ...result } = resultOf(deps.digest, returns);
+  const run: DeflatedRun = {
+    ...trialRunOf(config, session ?? null),
+    digest: result.digest,
+    days: returns.length,
+    sample,
   };
-  const variance = varianceOf(all);
+  const by = deflateRun(run, await deps.ownerTrials.count(owner, run, [result]));
   return roundNumbers({
-    owner: all.trials,
-    strategy: ofStrategy.trials,
-    session: ofSession?.trials ?? null,
-    sharpe_ratio_daily: sample?.sharpe ?? null,
-    probabilistic_sharpe_ratio: sample ? probabilisticSharpe(sample) : null,
-    expected_max_sharpe_daily: variance === undefined ? null : expectedMaximumSharpe(variance, all.trials),
-    deflated_sharpe_ratio: deflated(all),
-    strategy_deflated_sharpe_ratio: deflated(ofStrategy),
-    session_deflated_sharpe_ratio: ofSession ? deflated(ofSession) : null,
+    owner: by.owner.trials,
+    strategy: by.strategy.trials,
+    session: by.session?.trials ?? null,
+    sharpe_ratio_daily: result.sharpe,
+    probabilistic_sharpe_ratio: sample && run.days >= MIN_DAYS ? probabilisticSharpe(sample) : null,
+    expected_max_sharpe_daily: by.owner.expected_max_sharpe_daily,
+    deflated_sharpe_ratio: by.owner.deflated_sharpe_ratio,
+    strategy_deflated_sharpe_ratio: by.strategy.deflated_sharpe_ratio,
+    session_deflated_sharpe_ratio: by.session?.deflated_sharpe_ratio ?? null,
+    lowest: by.lowest,
+    returns: {
+      count: run.days,
+      digest: run.digest,
+      skewness: sample?.skewness ?? null,
+      kurtosis: sample?.kurtosis ?? null,
+    },
   });
 }
 
 /**
- * Counts the trials of a hyperopt job, one for each of its trials. Throws DATA005.
+ * Counts the trials of a hyperopt job. Throws DATA005.
  *
- * @param job `digest`: equal for jobs with the same trials; `trials`: those that have ended
+ * @param job `unknown`: digests of the trials that ended without daily returns, equal for equal trials
  * @param returns daily returns of the complete trials
  */
 export async function countStudy(
-  ownerTrials: OwnerTrials,
-  job: TrialScope & {
+  { ownerTrials, digest }: CountTrialsDeps,
+  job: {
+    readonly owner: string;
+    readonly session: string | null;
     readonly base: ResolvedBacktestConfig;
-    readonly digest: string;
-    readonly trials: number;
+    readonly unknown: readonly string[];
   },
-  returns: Iterable<ArrayLike<number>>,
+  returns: Iterable<Float64Array>,
 ): Promise<void> {
-  const { owner, session, base, digest, trials } = job;
-  const ratios = [...returns].flatMap((each) => boundedSample(each)?.sharpe ?? []);
-  const study: NewTrials = { of: candlesOf(base), digest, trials, sharpe: momentsOf(ratios) };
-  await Promise.all([
-    ownerTrials.count({ owner, session: null }, study),
-    ...(session === null ? [] : [ownerTrials.count({ owner, session }, study)]),
-  ]);
+  const { owner, session, base, unknown } = job;
+  const results = new Map<string, TrialResult>();
+  const all = [
+    ...[...returns].map((each) => resultOf(digest, each)),
+    ...unknown.map((each) => ({ digest: each.slice(0, DIGEST_LENGTH), sharpe: null })),
+  ];
+  for (const each of all) results.set(each.digest, { digest: each.digest, sharpe: each.sharpe });
+  await ownerTrials.count(owner, trialRunOf(base, session), [...results.values()]);
 }
 
-function candlesOf({ strategy, date_range, pairs }: ResolvedBacktestConfig): TrialCandles {
-  return { strategy, start: Date.parse(date_range.start), end: Date.parse(date_range.end), pairs };
-}
-
-/** The ranges intersect, and at least one pair is in both. */
-function overlaps({ of }: Pick<TrialGroup, 'of'>, run: TrialCandles): boolean {
-  if (!of) return true;
-  return of.start < run.end && run.start < of.end && of.pairs.some((pair) => run.pairs.includes(pair));
-}
-
-function boundedSample(returns: ArrayLike<number>) {
-  const sample = sharpeSample(returns);
-  return sample && Math.abs(sample.sharpe) < MAX_SHARPE ? sample : undefined;
-}
-
-function sumOf(groups: readonly TrialGroup[]): Selection {
+/** What a run of this configuration tries. Exchange and timeframe do not matter: other candles of an asset show the same market. */
+export function trialRunOf(
+  config: Pick<ListedJobRow, 'strategy' | 'exchange' | 'pairs' | 'date_range'>,
+  session: string | null,
+): TrialRun {
+  const { strategy, exchange, pairs, date_range } = config;
   return {
-    trials: groups.reduce((sum, { trials }) => sum + trials, 0),
-    sharpe: groups.reduce<RunningMoments>((sum, { sharpe }) => combineMoments(sum, sharpe), NO_VALUES),
+    strategy,
+    simulated: exchange === SIMULATED,
+    assets: assetsOf(pairs),
+    start: Date.parse(date_range.start),
+    end: Date.parse(date_range.end),
+    session,
   };
 }
 
-/** Variance of the trials' Sharpe ratios: 0 for a single trial, which was not selected. Undefined when fewer than two of several are known. */
-function varianceOf({ trials, sharpe }: Selection): number | undefined {
-  return trials === 1 ? 0 : sampleVariance(sharpe);
+function resultOf(
+  digest: Digest,
+  returns: Float64Array,
+): TrialResult & { readonly sample: SharpeSample | undefined } {
+  const found = sharpeSample(returns);
+  // Rounded as the job stores it, so that lists compute the same.
+  const sample = found && Math.abs(found.sharpe) < MAX_SHARPE ? roundNumbers(found) : undefined;
+  return { digest: digestOf(digest, returns), sharpe: sample?.sharpe ?? null, sample };
+}
+
+/** Digest of daily returns, bit by bit. Runs that never traded are one trial, however long they are. */
+function digestOf(digest: Digest, returns: Float64Array): string {
+  const bytes = returns.every((each) => each === 0)
+    ? 'no trades'
+    : new Uint8Array(returns.buffer, returns.byteOffset, returns.byteLength);
+  return digest(bytes).slice(0, DIGEST_LENGTH);
 }

@@ -1,47 +1,61 @@
 import type { RunningMoments } from '#engine/stats/running-moments.ts';
 
-/** What a trial ran on. Times are Unix ms; the end is exclusive. */
-export interface TrialCandles {
+/** What a trial ran on. */
+export interface TrialRun {
   readonly strategy: string;
+  /** The market, in contrast to a real one. */
+  readonly simulated: boolean;
+  /** Base assets of the pairs, sorted. */
+  readonly assets: readonly string[];
+  /** Requested range without startup candles, Unix ms; the end is exclusive. */
   readonly start: number;
   readonly end: number;
-  readonly pairs: readonly string[];
+  /** Null without one. */
+  readonly session: string | null;
 }
 
-/** Trials of one strategy over one range of the same pairs. */
-export interface TrialGroup {
-  /** null: of further strategies, ranges and pairs beyond {@link MAX_TRIAL_GROUPS}. */
-  readonly of: TrialCandles | null;
+/** A result that was tried. */
+export interface TrialResult {
+  /** Equal for trials with the same daily returns. */
+  readonly digest: string;
+  /** Per day; null when undefined. */
+  readonly sharpe: number | null;
+}
+
+export interface Trial extends TrialRun, TrialResult {}
+
+/** Trials that are known as one sum only. */
+export interface TrialSum {
+  /** Null parts are unknown: they differ, or an earlier version counted the trials. */
+  readonly of: { readonly [Part in keyof TrialRun]: TrialRun[Part] | null };
   readonly trials: number;
   /** Sharpe ratios per day of those trials that have one. */
   readonly sharpe: RunningMoments;
 }
 
-/** A backtest, or all trials of a hyperopt job. */
-export interface NewTrials extends Omit<TrialGroup, 'of'> {
-  readonly of: TrialCandles;
-  /** Equal for runs with the same inputs. */
-  readonly digest: string;
-}
-
-/** Owner of trials, or one of the owner's sessions. */
-export interface TrialScope {
-  readonly owner: string;
-  /** null: all trials of the owner. */
-  readonly session: string | null;
+/** Trials of an owner. A trial of several sessions is in it once for each. */
+export interface TrialsOfOwner {
+  readonly trials: readonly Trial[];
+  readonly sums: readonly TrialSum[];
 }
 
 /**
- * Groups of one scope, which bounds the read of a completion. Trials of further groups are in one group without candles, which
- * overlaps with every run.
+ * Trials of one owner that are kept each, which bounds the read of a completion. Further ones are added to sums. A hyperopt job with
+ * more trials than half of it is one sum from the start.
  */
-export const MAX_TRIAL_GROUPS = 1_000;
+export const MAX_KEPT_TRIALS = 10_000;
 
 /** Trials of users. They outlive their jobs. */
 export interface OwnerTrials {
   /**
-   * Counts new trials in a scope, unless trials with the same digest are counted there. Returns all groups of the scope, these
-   * trials included. Repeats and concurrent calls count once. Throws DATA005.
+   * Counts the results of a run that are new in its session, and returns all trials of the owner, these included. Repeats and concurrent
+   * calls count once, except beyond {@link MAX_KEPT_TRIALS}. Throws DATA005.
    */
-  count(scope: TrialScope, trials: NewTrials): Promise<readonly TrialGroup[]>;
+  count(owner: string, run: TrialRun, results: readonly TrialResult[]): Promise<TrialsOfOwner>;
+  /**
+   * Trials of an owner, in lists: those of the last second may be missing.
+   *
+   * @param sessions names of sessions that trials are to be recognized by; trials of others have none
+   */
+  read(owner: string, sessions: readonly string[]): Promise<TrialsOfOwner>;
 }

@@ -5,7 +5,7 @@ export interface RunningMoments {
   readonly squares: number;
 }
 
-export const NO_VALUES: RunningMoments = { count: 0, mean: 0, squares: 0 };
+const NO_VALUES: RunningMoments = { count: 0, mean: 0, squares: 0 };
 
 /**
  * Moments of the values of both. No values are needed again, and nothing cancels.

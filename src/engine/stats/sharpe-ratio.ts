@@ -4,7 +4,7 @@ import { deviation, mean } from './moments.ts';
 const EULER_GAMMA = 0.5772156649015329;
 
 /** Sharpe ratio and the moments that determine its standard error. All values are per period of the returns, not annualized. */
-interface SharpeSample {
+export interface SharpeSample {
   /** Mean of the returns divided by their standard deviation. */
   readonly sharpe: number;
   /** Number of returns. */
@@ -102,6 +102,17 @@ export function expectedMaximumSharpe(variance: number, trials: number): number 
   const typical = -normalQuantile(1 / trials);
   const extreme = -normalQuantile(1 / (trials * Math.E));
   return Math.sqrt(variance) * ((1 - EULER_GAMMA) * typical + EULER_GAMMA * extreme);
+}
+
+/**
+ * Variance of trials' Sharpe ratios by which a run is deflated: at most that of ratios without skill, 1 / (n - 1). A trial of a few days,
+ * or one that lost everything, has a ratio far from the others and would raise it.
+ *
+ * @param variance sample variance of the trials' Sharpe ratios, per period
+ * @param periods number of returns of the run, 2 or more
+ */
+export function selectionVariance(variance: number, periods: number): number {
+  return Math.min(variance, 1 / (periods - 1));
 }
 
 /**

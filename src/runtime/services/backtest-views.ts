@@ -6,6 +6,7 @@ import type {
   BacktestSubmission,
 } from '#contract/backtests/backtest-api.ts';
 import type { BacktestLane, JobDurations, QueueState } from '#contract/backtests/queue.ts';
+import type { Deflation } from '#contract/backtests/trial-ledger.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import type { Annotations, JobRow } from '#domain/jobs/job-list-ports.ts';
@@ -19,7 +20,11 @@ export function submissionView(job: StoredBacktestJob): z.input<typeof BacktestS
   return { job_id, status, created_at, warnings };
 }
 
-export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof BacktestJobSummary> {
+export function rowView(
+  row: JobRow,
+  queue: QueueState | null,
+  deflation: Deflation | null,
+): z.input<typeof BacktestJobSummary> {
   const { job_id, status, result, error, created_at, updated_at, strategy, experiment_name, priority } = row;
   const times = { created_at, updated_at };
   const place = { queue, lane: laneOf(row) };
@@ -37,6 +42,7 @@ export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof B
     ...annotationsOf(row),
     progress: progressOf(row),
     sparkline: row.sparkline && [...row.sparkline],
+    deflation,
   };
 }
 

@@ -19,6 +19,7 @@ import { deleteBacktest } from '#domain/retention/delete-backtest.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import { unknownBacktest } from '#domain/shared/unknown-resources.ts';
+import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
@@ -29,6 +30,7 @@ const { submitBacktest } = lazy(() => import('#domain/backtests/submit-backtest.
 
 const { exportBacktest } = lazy(() => import('#domain/backtests/export-backtest.ts'));
 const { getBacktestCurve } = lazy(() => import('#domain/backtests/get-backtest-curve.ts'));
+const { listDeflations } = lazy(() => import('#domain/trials/list-deflations.ts'));
 const { listBacktestTrades } = lazy(() => import('#domain/backtests/list-backtest-trades.ts'));
 
 export interface BacktestsDeps
@@ -37,6 +39,7 @@ export interface BacktestsDeps
     BacktestProgressDeps,
     ExportBacktestDeps {
   readonly retention: RetentionDays;
+  readonly ownerTrials: Pick<OwnerTrials, 'read'>;
 }
 
 type BacktestOperation =
@@ -74,8 +77,13 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
     },
     listBacktests: async ({ query, principal }) => {
       const page = await listBacktests(deps, { ...query, caller: callerOf(principal) });
-      const states = await queueStates(deps, 'backtest', page.items);
-      const items = page.items.map((row) => rowView(row, states.get(row.job_id) ?? null));
+      const [states, deflations] = await Promise.all([
+        queueStates(deps, 'backtest', page.items),
+        listDeflations(deps, page.items),
+      ]);
+      const items = page.items.map((row) =>
+        rowView(row, states.get(row.job_id) ?? null, deflations.get(row.job_id) ?? null),
+      );
       return { status: 200, body: jobPageView(page, items) };
     },
     getBacktest: async ({ params }) => {

@@ -38,7 +38,7 @@ class Touchstone:
     :param address: Address of the platform, or the address of each service by its name
     :param token: Access token, or a function that returns one; it is called again when the token has expired. Default: the
         environment variable TOUCHSTONE_TOKEN
-    :param session: Session that the jobs belong to: its backtests and hyperopt trials on overlapping candles count as trials
+    :param session: Session that the jobs belong to: its backtests and hyperopt trials on overlapping assets and dates count as trials
     :param attempts: Times that a call is sent at most
     :param timeout: Longest wait for a connection or a response, s
     :param longest_pause: Longest pause before a call is repeated, s: a longer `Retry-After` is an error at once

@@ -129,7 +129,7 @@ class Backtest(_Job):
 
     @property
     def trial_record(self) -> types.TrialRecord | None:
-        """Trials on overlapping candles when the run completed, and the Sharpe ratio deflated by them."""
+        """Trials on overlapping assets and dates when the run completed, and the Sharpe ratio deflated by them."""
         return self.job["trials"]
 
     @cached_property

@@ -468,7 +468,7 @@ class BacktestJob(TypedDict):
     look_ahead: LookAhead | None
     """Present when completed"""
     trials: TrialRecord | None
-    """Trials of the owner when the job completed, and the Sharpe ratio deflated by them; null until then, and for jobs of earlier versions"""
+    """Trials of the owner when the job completed, and the Sharpe ratio deflated by them; null until then, and for jobs of earlier versions. Lists have it with the trials of now: `deflation`"""
     kept: bool
     """The platform never deletes the job: a user keeps it, it is shared, or a registered version has it as evidence"""
     expires_at: str | None
@@ -642,6 +642,8 @@ class BacktestJobSummary(TypedDict):
     """Completed share, 0 to 1; null for a failed or cancelled job"""
     sparkline: list[float] | None
     """Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions"""
+    deflation: Deflation | None
+    """The Sharpe ratio deflated by the owner's trials of now, where `trials` of the job has those of its completion. null until completed, and for jobs of earlier versions"""
 
 
 class BacktestJobSummaryDateRange(TypedDict):
@@ -2040,6 +2042,21 @@ class DataStatus(TypedDict):
     """Candles of all series together"""
     newest: str | None
     """Open time of the newest candle; null when none is stored"""
+
+
+class Deflation(TypedDict):
+    scope: Literal["owner", "strategy", "session"]
+    """Whose trials: of the owner, those of the same strategy among them, or those of the same session. The scope with the lowest ratio"""
+    trials: int
+    """Trials of the scope that count against the run, the run included"""
+    sharpe_variance_daily: float | None
+    """Sample variance of the daily Sharpe ratios of the trials, at most 1 / (days - 1), which is that of ratios without skill; 0 for a single trial, null when undefined"""
+    expected_max_sharpe_daily: float | None
+    """Expected best daily Sharpe ratio of as many trials without skill"""
+    deflated_sharpe_ratio: float | None
+    """Probability that the true Sharpe ratio exceeds `expected_max_sharpe_daily`, 0 to 1; the probabilistic Sharpe ratio for a single trial"""
+    reason: str | None
+    """Why the ratio is null; null otherwise"""
 
 
 class EquityData(TypedDict):
@@ -5018,7 +5035,7 @@ class TradesPage(TypedDict):
 
 class TrialRecord(TypedDict):
     owner: int
-    """Trials of the owner on overlapping candles, of any strategy, this one included"""
+    """Trials of the owner that count against the run, of any strategy, this one included"""
     strategy: int
     """Those of the same strategy"""
     session: int | None
@@ -5028,13 +5045,30 @@ class TrialRecord(TypedDict):
     probabilistic_sharpe_ratio: float | None
     """Probability of a true Sharpe ratio above 0 if this were the only trial, 0 to 1; null when undefined"""
     expected_max_sharpe_daily: float | None
-    """Expected best daily Sharpe ratio of as many trials without skill as `owner`; null when fewer than two of several trials have a Sharpe ratio"""
+    """Expected best daily Sharpe ratio of as many trials without skill as `owner`; null when undefined"""
     deflated_sharpe_ratio: float | None
     """Probability that the true Sharpe ratio exceeds `expected_max_sharpe_daily`, 0 to 1; null when undefined. The probabilistic Sharpe ratio for a single trial"""
     strategy_deflated_sharpe_ratio: float | None
     """Deflated by the trials of `strategy`"""
     session_deflated_sharpe_ratio: float | None
     """Deflated by the trials of `session`"""
+    lowest: NotRequired[Deflation]
+    """The lowest of the three deflated ratios, which texts and the release policy use; null with a reason where that of the owner is undefined. Absent in jobs of earlier versions"""
+    returns: NotRequired[TrialRecordReturns]
+    """What lists deflate again, by the trials of now; absent in jobs of earlier versions"""
+
+
+class TrialRecordReturns(TypedDict):
+    """What lists deflate again, by the trials of now; absent in jobs of earlier versions"""
+
+    count: int
+    """Daily returns of the run"""
+    digest: str
+    """Digest of the daily returns; equal for all runs that never traded"""
+    skewness: float | None
+    """Null when the returns do not vary"""
+    kurtosis: float | None
+    """3 for the normal distribution; null when the returns do not vary"""
 
 
 UndefinedMetrics: TypeAlias = "dict[str, Literal[\"no_trades\", \"no_losses\", \"no_wins\", \"equal_trades\", \"equal_losses\", \"under_30_days\", \"balance_lost\", \"equal_days\", \"no_losing_day\", \"equal_losing_days\", \"no_drawdown\", \"too_few_values\"]]"

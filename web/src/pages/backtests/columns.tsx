@@ -1,5 +1,6 @@
 import metrics from 'virtual:metrics';
 import { Link } from '@tanstack/react-router';
+import { trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { decimal, duration, NO_VALUE, resultText, signed, tone, utcDate, value } from '../../ui/format.ts';
@@ -94,6 +95,15 @@ function metricColumn([key, title, sign]: (typeof METRICS)[number]): ListColumn 
 }
 
 const FACTS: readonly ListColumn[] = [
+  {
+    key: 'deflation',
+    title: 'Deflated',
+    label: 'Deflated Sharpe ratio, by the trials of now',
+    width: 96,
+    isNumber: true,
+    cell: ({ deflation }) => deflation && <DeflationCell deflation={deflation} />,
+    compared: ({ deflation }) => deflation?.deflated_sharpe_ratio,
+  },
   {
     key: 'equity',
     title: 'Equity',
@@ -211,6 +221,7 @@ export const DEFAULT_COLUMNS: readonly string[] = [
   'max_drawdown_pct',
   'equity',
   'sharpe_ratio',
+  'deflation',
   'total_trades',
   'win_rate',
   'profit_factor',
@@ -236,6 +247,12 @@ export function tableColumns(
 
 function varies({ compared }: ListColumn, rows: readonly Row[]): boolean {
   return new Set(rows.map(compared).filter((each) => each !== undefined)).size > 1;
+}
+
+function DeflationCell({ deflation }: { readonly deflation: NonNullable<Row['deflation']> }) {
+  const { deflated_sharpe_ratio: ratio, reason } = deflation;
+  const title = `By ${trialsOfScope(deflation)}${reason === null ? '' : `. Undefined: ${reason}`}`;
+  return <span title={title}>{value(ratio, 'probability')}</span>;
 }
 
 /** `BTC/USDT, ETH/USDT +3`. */

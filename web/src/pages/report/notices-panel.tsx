@@ -1,4 +1,5 @@
 import { TrendingDown, TrendingUp, TriangleAlert } from 'lucide-react';
+import { lowestDeflation, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { withUnit } from '../../ui/format.ts';
 import type { Job, ReportData } from './data.ts';
@@ -53,16 +54,14 @@ export function NoticesPanel({ report, job }: { readonly report: ReportData; rea
   );
 }
 
-function trialsText({
-  owner,
-  strategy,
-  deflated_sharpe_ratio: deflated,
-}: NonNullable<Job['trials']>): string {
+function trialsText(trials: NonNullable<Job['trials']>): string {
+  const lowest = lowestDeflation(trials);
+  const { deflated_sharpe_ratio: ratio, reason } = lowest;
   const deflation =
-    deflated === null
-      ? 'is undefined'
-      : `is ${withUnit(deflated, 'probability')}: the probability that it is better than the best of as many trials without skill`;
-  return `Trial ${owner} of the owner on overlapping candles, ${strategy} of them of this strategy. The deflated Sharpe ratio ${deflation}.`;
+    ratio === null
+      ? `is undefined: ${reason}`
+      : `by the ${trialsOfScope(lowest)} is ${withUnit(ratio, 'probability')}: the probability that it is better than the best of as many trials without skill`;
+  return `Trial ${trials.owner} of the owner on overlapping assets and dates, ${trials.strategy} of them of this strategy. The deflated Sharpe ratio ${deflation}.`;
 }
 
 function lookAheadOf({ look_ahead }: ReportData): readonly string[] {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { lowestDeflation, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { decimal, duration, withUnit } from '../../ui/format.ts';
 import { CopyButton, Panel, Time } from '../../ui/parts.tsx';
 import type { Job, ReportData } from './data.ts';
@@ -119,15 +120,21 @@ function Tiers({ data }: Pick<ReportData, 'data'>) {
 
 /** Trials of the owner when the backtest completed. */
 function Trials({ trials, session }: { readonly trials: NonNullable<Job['trials']> } & Pick<Job, 'session'>) {
+  const lowest = lowestDeflation(trials);
+  const { deflated_sharpe_ratio: ratio, reason } = lowest;
   const inSession = trials.session === null ? '' : `, ${decimal(trials.session, 0)} in session ${session}`;
   return (
     <>
-      <dt>Trials on these candles</dt>
+      <dt>Trials on overlapping assets and dates</dt>
       <dd>
         {decimal(trials.owner, 0)}, {decimal(trials.strategy, 0)} of this strategy{inSession}
       </dd>
       <dt>Deflated Sharpe ratio</dt>
-      <dd>{withUnit(trials.deflated_sharpe_ratio, 'probability')}</dd>
+      <dd>
+        {ratio === null
+          ? `Undefined: ${reason}`
+          : `${withUnit(ratio, 'probability')} by the ${trialsOfScope(lowest)}`}
+      </dd>
     </>
   );
 }

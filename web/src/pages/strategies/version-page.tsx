@@ -1,6 +1,7 @@
 import './strategies.css';
 import metrics from 'virtual:metrics';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { deflatedBy } from '#contract/values/deflated-ratio.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { resultText, signed, tone, withUnit } from '../../ui/format.ts';
@@ -167,7 +168,7 @@ function LineagePanel({ version }: { readonly version: Version }) {
             )}
             <span className="muted">
               {version.trials} {version.trials === 1 ? 'trial' : 'trials'}, deflated Sharpe ratio{' '}
-              {withUnit(evidence.deflated_sharpe_ratio, 'probability')}
+              {withUnit(evidence.deflated_sharpe_ratio, 'probability')} by {deflatedBy(version)}
             </span>
           </li>
         )}

@@ -1,0 +1,128 @@
+import type { Deflation } from '#contract/backtests/trial-ledger.ts';
+import { lowestOf } from '#contract/values/deflated-ratio.ts';
+import type { TrialScope } from '#contract/values/trial-scopes.ts';
+import {
+  combineMoments,
+  momentsOf,
+  type RunningMoments,
+  sampleVariance,
+} from '#engine/stats/running-moments.ts';
+import {
+  expectedMaximumSharpe,
+  probabilisticSharpe,
+  type SharpeSample,
+  selectionVariance,
+} from '#engine/stats/sharpe-ratio.ts';
+import type { Trial, TrialRun, TrialSum, TrialsOfOwner } from './owner-trials.ts';
+
+/** A run as it is deflated. */
+export interface DeflatedRun extends TrialRun {
+  readonly digest: string;
+  /** Number of daily returns. */
+  readonly days: number;
+  /** Undefined when the daily returns do not vary. */
+  readonly sample: SharpeSample | undefined;
+}
+
+/** Daily returns from which a probability is given: fewer prove nothing, whatever they are. */
+export const MIN_DAYS = 30;
+
+/** Part of its date range that a trial shares with a run against which it counts. */
+const MIN_SHARED = 0.05;
+
+/** Number of trials and moments of their Sharpe ratios. */
+interface Selection {
+  readonly trials: number;
+  readonly sharpe: RunningMoments;
+}
+
+/** A run deflated by each scope. */
+export interface Deflations {
+  readonly owner: Deflation;
+  readonly strategy: Deflation;
+  /** Null without a session. */
+  readonly session: Deflation | null;
+  /** The lowest of them. */
+  readonly lowest: Deflation;
+}
+
+/** Deflates a run by the trials of its owner. */
+export function deflateRun(run: DeflatedRun, known: TrialsOfOwner): Deflations {
+  const trials = known.trials.filter((trial) => countsAgainst(run, trial));
+  const sums = known.sums.filter(({ of }) => countsAgainst(run, of));
+  const by = (scope: TrialScope, isOf: (of: TrialSum['of']) => boolean) =>
+    deflate(
+      run,
+      scope,
+      selectionOf(
+        run,
+        trials.filter(isOf),
+        sums.filter(({ of }) => isOf(of)),
+      ),
+    );
+  const owner = by('owner', () => true);
+  const strategy = by('strategy', ({ strategy }) => strategy === null || strategy === run.strategy);
+  // The session of a sum may be unknown: the owner's ratio has its trials.
+  const session = run.session === null ? null : by('session', ({ session }) => session === run.session);
+  return { owner, strategy, session, lowest: lowestOf(owner, session ? [strategy, session] : [strategy]) };
+}
+
+/** The rule by which a trial counts against a run. Unknown parts of a sum overlap with every run. */
+function countsAgainst(run: TrialRun, { simulated, assets, start, end }: TrialSum['of']): boolean {
+  if (simulated !== null && simulated !== run.simulated) return false;
+  if (assets && !assets.some((asset) => run.assets.includes(asset))) return false;
+  if (start === null || end === null) return true;
+  const shared = Math.min(end, run.end) - Math.max(start, run.start);
+  return shared >= MIN_SHARED * (run.end - run.start);
+}
+
+/** The run and the trials with other daily returns than its own, each once, and the sums. */
+function selectionOf(
+  { digest, sample }: DeflatedRun,
+  trials: readonly Trial[],
+  sums: readonly TrialSum[],
+): Selection {
+  const ratios = new Map(trials.map((trial) => [trial.digest, trial.sharpe]));
+  ratios.set(digest, sample?.sharpe ?? null);
+  // In one order: sums of floating-point numbers depend on it.
+  const known = [...ratios.keys()].sort().flatMap((each) => ratios.get(each) ?? []);
+  return {
+    trials: sums.reduce((count, sum) => count + sum.trials, ratios.size),
+    sharpe: sums.reduce((moments, { sharpe }) => combineMoments(moments, sharpe), momentsOf(known)),
+  };
+}
+
+function deflate({ days, sample }: DeflatedRun, scope: TrialScope, { trials, sharpe }: Selection): Deflation {
+  const undefinedBecause = (reason: string): Deflation => ({
+    scope,
+    trials,
+    sharpe_variance_daily: null,
+    expected_max_sharpe_daily: null,
+    deflated_sharpe_ratio: null,
+    reason,
+  });
+  if (days < MIN_DAYS) {
+    return undefinedBecause(`the run has ${days} daily returns, and at least ${MIN_DAYS} are needed`);
+  }
+  const spread = trials === 1 ? 0 : sampleVariance(sharpe);
+  if (spread === undefined) {
+    return undefinedBecause(`fewer than two of the ${trials} trials have a Sharpe ratio`);
+  }
+  const variance = selectionVariance(spread, days);
+  const expected = expectedMaximumSharpe(variance, trials);
+  const ratio = sample ? probabilisticSharpe(sample, expected) : null;
+  return {
+    scope,
+    trials,
+    sharpe_variance_daily: variance,
+    expected_max_sharpe_daily: expected,
+    deflated_sharpe_ratio: ratio,
+    reason: ratio === null ? reasonOf(sample) : null,
+  };
+}
+
+function reasonOf(sample: SharpeSample | undefined): string {
+  return sample
+    ? 'the skewness of the daily returns leaves the Sharpe ratio without a standard error'
+    : 'the daily returns do not vary';
+}
