@@ -41,7 +41,7 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'a962a62659fb59e6'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'd600608a3651bb96'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, 'eb7f69e8d7cbbfb3'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
@@ -55,7 +55,7 @@ it.each([
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
   ['StoredModel', StoredModel, 2, '83036f90450e89dd'],
-  ['StoredVersion', StoredVersion, 1, 'b016637debfe7e9e'],
+  ['StoredVersion', StoredVersion, 1, 'fdadc7438f9b1ea3'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],

@@ -10,7 +10,7 @@ import { TOUCHSTONE } from '#contract/values/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from '../client.ts';
 import { given, UsageError } from '../options.ts';
-import { duration, number, statusWithError, table } from '../output.ts';
+import { duration, statusWithError, table } from '../output.ts';
 import { type Comparison, changeText, compareResults, valueTexts } from '../reports/comparison.ts';
 import {
   backtestPath,
