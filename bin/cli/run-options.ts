@@ -99,7 +99,7 @@ export function addRunOptions(command: Command): Command {
   const filled = addAccountOptions(ranged).addOption(
     new Option(
       '--fill-model <model>',
-      `fills inside a candle; conservative: never the favorable order (default: ${BACKTEST_DEFAULTS.fill_model})`,
+      `fills inside a candle; conservative: by the path on which the trade is worth less at the close (default: ${BACKTEST_DEFAULTS.fill_model})`,
     ).choices(FILL_MODELS),
   );
   return addExitOptions(filled)

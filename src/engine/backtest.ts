@@ -10,15 +10,9 @@ import type { Digest } from './digest.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
 import { buildModels } from './ml/model-report.ts';
 import { type CandleCurve, candleCurve } from './report/candle-curve.ts';
+import { alternativeModel, compareFillModels } from './report/fill-models.ts';
 import { buildReport } from './report/report.ts';
-import {
-  alternativeModel,
-  buildEquityData,
-  buildResult,
-  compareFillModels,
-  dataDigest,
-  provenanceOf,
-} from './report/result.ts';
+import { buildEquityData, buildResult, dataDigest, provenanceOf } from './report/result.ts';
 import { reportSettings } from './report/settings.ts';
 import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';

@@ -18,32 +18,61 @@ import { MINUTE, START, walk } from './run/candles.ts';
 const PINNED = {
   version: '2.0.0',
   digests: {
-    'additions and partial exits': '07140e2e08f8bece',
-    'additions and partial exits, conservative fills': 'edd5627b4cbefa85',
-    'additions and partial exits, ticks, lots and minimum orders': '2852c6eb610458d1',
-    bollinger_breakout: '65e804e06d498c05',
-    buy_and_hold: 'd59b5bbfc69edb67',
-    'conservative fills, compounding stake, one slot': '596dd596c8627d07',
-    'detail candles': 'a03b82a8f12e809f',
-    'detail candles and every callback': '90619c382431ed12',
-    'detail candles, additions and partial exits': '9d09200e12e69872',
-    donchian_trend: '0ce3989abd0881ae',
-    ema_crossover: '3d6785402e3a0bae',
-    'every callback': 'b12e2eb0b14f854d',
-    'every callback, conservative fills': '0ec3030b461702c0',
-    macd_momentum: 'fda1752ebe789fa9',
-    ml_classifier: 'bb75bd774337d63e',
-    'one pair, high leverage, liquidations': '206a6196d3b5fcde',
-    'one pair, trailing stop and return table': 'ce24417ceebc6af5',
-    'orders that are watched and replaced, data of trades and of the run': '3c2a5b0eac0895ba',
-    rsi_mean_reversion: 'e10b5b17acbe8501',
-    'several trades of a pair': '6c382e6caf7ebeac',
-    supertrend: 'd9eb69a222d0f935',
-    'two hundred days': 'd26d5e1805795776',
-    'ticks, lots and minimum orders of one pair': '2c94e59c7782b488',
-    'ticks, lots and minimum orders, every callback': '73241f906476e844',
-    'two pairs, leverage, trailing stop, return table, funding, slippage': '3906b9e22c3dc05e',
-    'universe with a delisted pair': '0503ff4a2d1de8e8',
+    'additions and partial exits': '8726aad1fee5ebfa',
+    'additions and partial exits, conservative fills': 'f519430de9ec5aa8',
+    'additions and partial exits, ticks, lots and minimum orders': 'ae27cf145245eebe',
+    bollinger_breakout: '0c3dd5de4f03568d',
+    buy_and_hold: '27c56d41761754e8',
+    'conservative fills, compounding stake, one slot': '0762271df9d2aa40',
+    'detail candles': '9a14d055c88224c4',
+    'detail candles and every callback': 'acab7e3fd8677368',
+    'detail candles, additions and partial exits': '2edca08fc7da25b7',
+    donchian_trend: '828e7e35207b8a93',
+    ema_crossover: '417713d290a1856e',
+    'every callback': '95e82eef01c541ff',
+    'every callback, conservative fills': '29dd567cda853f1a',
+    macd_momentum: '942b0855ed230813',
+    ml_classifier: 'cbaac07c866565db',
+    'one pair, high leverage, liquidations': '37defd9d8666db17',
+    'one pair, trailing stop and return table': '606a9cbba02dd49b',
+    'orders that are watched and replaced, data of trades and of the run': 'bec0c1e1519feffe',
+    rsi_mean_reversion: 'cfea5b86201e6cdc',
+    'several trades of a pair': '78b2c7d06a0945f7',
+    supertrend: 'd323a0730c782736',
+    'two hundred days': 'e5ee7688e3c3d364',
+    'ticks, lots and minimum orders of one pair': '30d866a867817fcc',
+    'ticks, lots and minimum orders, every callback': 'a665f98f1a3143b2',
+    'two pairs, leverage, trailing stop, return table, funding, slippage': 'f17e112c3b16446d',
+    'universe with a delisted pair': 'fc5bb83a6d383568',
+  },
+  /** Of the trades: a change of these is a change of the simulation. */
+  trades: {
+    'additions and partial exits': '637a383825c8b66e',
+    'additions and partial exits, conservative fills': '7df6522d35f9f89f',
+    'additions and partial exits, ticks, lots and minimum orders': '0339612ba2b135ed',
+    bollinger_breakout: '96ffd3266306219c',
+    buy_and_hold: '093c7765996c6868',
+    'conservative fills, compounding stake, one slot': '9771eff6d4db7e27',
+    'detail candles': 'c29c163c70068d7e',
+    'detail candles and every callback': '7489ebfca30291e8',
+    'detail candles, additions and partial exits': 'ae8946dfd9bd99d6',
+    donchian_trend: '7200b580810c437a',
+    ema_crossover: '22e9a5ec3e7538a5',
+    'every callback': '2d76a636404e2868',
+    'every callback, conservative fills': '06aeb7e190e9c591',
+    macd_momentum: '10b8cbb81c71ce3f',
+    ml_classifier: 'b3ceca490ff3ead9',
+    'one pair, high leverage, liquidations': '278417190adb729c',
+    'one pair, trailing stop and return table': 'aa6139815fb379ec',
+    'orders that are watched and replaced, data of trades and of the run': '6f9ca762b74385ce',
+    rsi_mean_reversion: '38d6e382f664c177',
+    'several trades of a pair': '4a31662802c50a85',
+    supertrend: 'ece511f6e871b590',
+    'ticks, lots and minimum orders of one pair': 'e4b2667b12745313',
+    'ticks, lots and minimum orders, every callback': '73b630ec4ecb675b',
+    'two hundred days': '2023d53436519f2d',
+    'two pairs, leverage, trailing stop, return table, funding, slippage': '2d8174823e0b2f09',
+    'universe with a delisted pair': '27220f8de9d4e8d8',
   },
 };
 
@@ -269,11 +298,14 @@ function digestOf({ result, equity, report, trades }: BacktestOutcome): string {
   return sha256(canonicalJson({ result, equity, report: rest, trades })).slice(0, 16);
 }
 
+const digestOfTrades = ({ trades }: BacktestOutcome) => sha256(canonicalJson(trades)).slice(0, 16);
+
 describe('ENGINE_VERSION', () => {
   it('ENGINE_VERSION identifies the pinned results', () => {
     const digests = Object.fromEntries(outcomes.map(([name, outcome]) => [name, digestOf(outcome)]));
+    const trades = Object.fromEntries(outcomes.map(([name, outcome]) => [name, digestOfTrades(outcome)]));
     expect(
-      { version: ENGINE_VERSION, digests },
+      { version: ENGINE_VERSION, digests, trades },
       'Results changed, and a result names the version of the engine that made it: if the change is meant, raise ' +
         'ENGINE_VERSION in src/engine/version.ts and write it and the new digests here',
     ).toEqual(PINNED);

@@ -240,9 +240,36 @@ function metricTable({ job, report }: Results): string {
       ['Exposure', percent(activity.exposure_pct)],
       ['Fees, slippage, funding', money(costs.total.amount)],
       ...(report.slippage ? slippageRows(report.slippage, money) : []),
-      [`Profit with fill model ${fill_model.alternative}`, percent(fill_model.alternative_total_profit_pct)],
+      ...fillModelRows(fill_model),
     ],
   );
+}
+
+/** The same run under the other fill model. Reports of engines before 2.0.0 have its profit only. */
+function fillModelRows({
+  alternative,
+  alternative_total_profit_pct,
+  differing_trades,
+  shifted_trades,
+  unmatched_trades,
+  freed_later_entries,
+  freed_later_profit_pct,
+}: Report['fill_model']): string[][] {
+  const profit = [`Profit with fill model ${alternative}`, percent(alternative_total_profit_pct)];
+  if (shifted_trades === undefined || freed_later_entries === undefined) return [profit];
+  return [
+    profit,
+    [
+      'Trades with another exit / shifted / unmatched',
+      `${differing_trades} / ${shifted_trades} / ${unmatched_trades}`,
+    ],
+    [
+      'Entries on what is freed later in the candle',
+      freed_later_entries === 0
+        ? '0'
+        : `${freed_later_entries}, which earned ${percent(freed_later_profit_pct!)}`,
+    ],
+  ];
 }
 
 /** What the slippage model estimated and limited. */

@@ -131,7 +131,7 @@ export const BacktestConfigRequest = z
       .optional()
       .meta({
         description:
-          '`conservative`: a gap beyond the stop fills at the open, the stop fills before the target, and the order inside a candle is never favorable',
+          '`conservative`: of two straight-line paths through each candle of a trade, open, high, low, close and open, low, high, close, the one that leaves the trade worth less at the close',
         default: BACKTEST_DEFAULTS.fill_model,
         enum: [...FILL_MODELS],
       }),

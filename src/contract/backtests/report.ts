@@ -252,11 +252,23 @@ const FillModelComparison = z
     used: z.enum(FILL_MODELS),
     alternative: z.enum(FILL_MODELS),
     differing_trades: z.int().meta({
-      description: 'Trades of this run that the other one lacks, or whose exit differs in time or price',
+      description:
+        'Trades of a pair with the same entry time in both runs, whose exit differs in time, price or reason. Reports of engines before 2.0.0 also count trades that exist in one run only',
     }),
+    shifted_trades: z.int().optional().meta({
+      description:
+        'Trades that both runs have at other times: between two trades with the same entry time, before the first and after the last, the k-th of one run and the k-th of the other. Absent in reports of engines before 2.0.0, like the fields that follow',
+    }),
+    unmatched_trades: z.int().optional().meta({ description: 'Trades that exist in one run only' }),
     alternative_trades: z.int(),
     alternative_total_profit: quote,
     alternative_total_profit_pct: percent,
+    freed_later_entries: z.int().optional().meta({
+      description:
+        'Trades of the `freqtrade` model whose entry took a slot or money that a later moment of the same candle freed',
+    }),
+    freed_later_profit: quote.optional().meta({ description: 'What those trades earned' }),
+    freed_later_profit_pct: percent.optional(),
   })
   .meta({ id: 'FillModelComparison', description: 'The same run under the other fill model' });
 export type FillModelComparison = z.infer<typeof FillModelComparison>;

@@ -126,8 +126,14 @@ const FILL_MODEL = define('fill_model', {
   'fill_model.differing_trades': [
     'Differing trades',
     'count',
-    'trades that only one of the two runs has, or that the two runs close at different times or prices',
+    'trades of a pair with the same entry time in both runs that exit at another time, at another price or for another reason',
   ],
+  'fill_model.shifted_trades': [
+    'Shifted trades',
+    'count',
+    'between two trades with the same entry time, before the first and after the last: the k-th trade of one run and the k-th of the other',
+  ],
+  'fill_model.unmatched_trades': ['Unmatched trades', 'count', 'all other trades, of either run'],
   'fill_model.alternative_trades': ['Trades, other model', 'count', 'n under the other fill model'],
   'fill_model.alternative_total_profit': [
     'Profit, other model',
@@ -139,6 +145,13 @@ const FILL_MODEL = define('fill_model', {
     'percent',
     'sum of p_i under the other fill model / B0 * 100',
   ],
+  'fill_model.freed_later_entries': [
+    'Entries on what is freed later',
+    'count',
+    'trades of the freqtrade model whose entry took a slot or money that a later moment of the same candle freed',
+  ],
+  'fill_model.freed_later_profit': ['Their profit', 'quote', 'sum of p_i of these trades'],
+  'fill_model.freed_later_profit_pct': ['Their profit %', 'percent', 'sum of p_i of these trades / B0 * 100'],
 });
 
 const DATA = define('data', {

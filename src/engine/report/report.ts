@@ -165,7 +165,12 @@ function resultWarnings(input: ResultWarningInput): string[] {
     );
   }
   const { config, canShort, curve, pairs } = input;
-  return [...warnings, ...balanceWarnings(config, canShort, curve, pairs), ...fillModelWarning(input)];
+  return [
+    ...warnings,
+    ...balanceWarnings(config, canShort, curve, pairs),
+    ...fillModelWarning(input),
+    ...freedLaterWarning(input),
+  ];
 }
 
 function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
@@ -203,15 +208,19 @@ function uselessModels({ models }: ResultWarningInput): string[] {
 }
 
 function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] {
-  const { differing_trades: differing, alternative, alternative_trades: others } = fillModel;
-  const { total_trades: trades } = metrics.closed_trades;
-  if (differing === 0 && others === trades) return [];
-  const what =
-    differing > 0
-      ? `${differing} of ${trades} trades depend on the price path assumed inside a candle.`
-      : `The price path assumed inside a candle decides that there are ${trades} trades and not ${others}.`;
+  const { differing_trades: differing, alternative } = fillModel;
+  const { shifted_trades: shifted = 0, unmatched_trades: unmatched = 0 } = fillModel;
+  if (differing + shifted + unmatched === 0) return [];
   return [
-    `${what} The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+    `Trades depend on the price path assumed inside a candle: ${differing} exit differently under the other fill model, ${shifted} are at other times and ${unmatched} exist under one of the two only. The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+  ];
+}
+
+function freedLaterWarning({ fillModel }: ResultWarningInput): string[] {
+  const { used, freed_later_entries: entries = 0, freed_later_profit_pct: profit = 0 } = fillModel;
+  if (used !== 'freqtrade' || entries === 0) return [];
+  return [
+    `${entries} entries took a slot or money that a later moment of the same candle freed. Their trades earned ${profit.toFixed(2)} % of the wallet.`,
   ];
 }
 
@@ -250,7 +259,7 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
   if (config.fill_model === 'conservative') {
     biases.push({
       effect: 'pessimistic',
-      text: 'Conservative fills: a gap beyond the stop fills at the open, and the stop fills before the target. No favorable price order inside a candle is assumed.',
+      text: 'Conservative fills: each candle of a trade is walked on two paths of straight lines, open, high, low, close and open, low, high, close. The one that leaves the trade worth less at the close counts. This is no lower bound of the run, nor always below the freqtrade fill model: a path that is worse at the close can be better later.',
     });
     return biases;
   }
@@ -262,6 +271,10 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
     {
       effect: 'pessimistic',
       text: 'When one candle reaches both the target and a stop that has not moved, the stop is assumed to fill first.',
+    },
+    {
+      effect: 'optimistic',
+      text: 'The slot and the money of a trade that ends inside a candle are free for entries at the open of the same candle.',
     },
   );
   if (config.trailing) {

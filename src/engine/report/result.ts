@@ -1,16 +1,13 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { EquityData } from '#contract/backtests/backtest-api.ts';
-import type { FillModelComparison, Provenance, ReportPairData } from '#contract/backtests/report.ts';
+import type { Provenance, ReportPairData } from '#contract/backtests/report.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
-import type { FillModel } from '#contract/values/limits.ts';
 import { PROFIT_FACTOR_WITHOUT_LOSSES, SHORT_RUN_DAYS } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson, type Digest } from '../digest.ts';
 import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';
 import { undefinedMetrics } from '../metrics/undefined.ts';
 import type { PairData } from '../run/history.ts';
-import type { Outcome, Outcomes } from '../simulator/trade-table.ts';
-import type { Simulation } from '../simulator/types.ts';
 import { finite, mean, sum, variance } from '../stats/moments.ts';
 import { ENGINE_VERSION } from '../version.ts';
 import { roundNumbers } from './round.ts';
@@ -61,88 +58,6 @@ export function buildEquityData(wallet: number, daily: DailyEquity): EquityData 
     drawdown: Array.from(drawdownSeries(wallet, daily.equity)),
     monthly_returns: Object.fromEntries(periodReturns(daily, wallet, monthOf)),
   });
-}
-
-/** The fill model that was not used. */
-export function alternativeModel(used: FillModel): FillModel {
-  return used === 'freqtrade' ? 'conservative' : 'freqtrade';
-}
-
-/**
- * Compares the run with its repetition under the other fill model.
- *
- * @param wallet starting balance, quote currency
- */
-export function compareFillModels(
-  used: FillModel,
-  run: Simulation,
-  other: Simulation,
-  wallet: number,
-): FillModelComparison {
-  let profit = 0;
-  for (let row = 0; row < other.outcomes.length; row++) profit += other.outcomes.at(row).profit;
-  return {
-    used,
-    alternative: alternativeModel(used),
-    differing_trades: countFillModelDifferences(run, other),
-    alternative_trades: other.outcomes.length,
-    alternative_total_profit: profit,
-    alternative_total_profit_pct: (profit / wallet) * 100,
-  };
-}
-
-/**
- * Number of trades of a run that another run over the same pairs and signals lacks, or closed at another time or price. Trades are
- * matched by pair, side and entry time.
- */
-export function countFillModelDifferences(
-  a: Pick<Simulation, 'outcomes'>,
-  b: Pick<Simulation, 'outcomes'>,
-): number {
-  const { onlyA, onlyB } = unequalTrades(a.outcomes, b.outcomes);
-  const others = new Map(onlyB.map((trade) => [entryOf(trade), trade]));
-  let differences = 0;
-  for (const trade of onlyA) {
-    const entry = entryOf(trade);
-    const other = others.get(entry);
-    others.delete(entry);
-    if (!other || !isSameExit(trade, other)) differences++;
-  }
-  return differences;
-}
-
-/** Skips equal trades, most of them, in one pass over both runs in the order of closing. Returns the other trades of each run. */
-function unequalTrades(a: Outcomes, b: Outcomes): { onlyA: Outcome[]; onlyB: Outcome[] } {
-  const onlyA: Outcome[] = [];
-  const onlyB: Outcome[] = [];
-  let rowA = 0;
-  let rowB = 0;
-  while (rowA < a.length && rowB < b.length) {
-    const tradeA = a.at(rowA);
-    const tradeB = b.at(rowB);
-    const same = isSameEntry(tradeA, tradeB) && isSameExit(tradeA, tradeB);
-    const behind = tradeA.closedAt - tradeB.closedAt;
-    if (!same && behind <= 0) onlyA.push(tradeA);
-    if (!same && behind >= 0) onlyB.push(tradeB);
-    if (same || behind <= 0) rowA++;
-    if (same || behind >= 0) rowB++;
-  }
-  for (; rowA < a.length; rowA++) onlyA.push(a.at(rowA));
-  for (; rowB < b.length; rowB++) onlyB.push(b.at(rowB));
-  return { onlyA, onlyB };
-}
-
-function isSameEntry(a: Outcome, b: Outcome): boolean {
-  return a.openedAt === b.openedAt && a.side === b.side && a.pair === b.pair;
-}
-
-function isSameExit(a: Outcome, b: Outcome): boolean {
-  return a.closedAt === b.closedAt && a.exitPrice === b.exitPrice;
-}
-
-/** Key of a trade in both runs: a pair has one trade at a time. */
-function entryOf({ pair, side, openedAt }: Outcome): string {
-  return `${openedAt} ${side} ${pair}`;
 }
 
 interface ProvenanceInput {

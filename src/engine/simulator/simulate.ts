@@ -47,6 +47,7 @@ export function simulate(
     fills: clock.markets.some(({ costs }) => costs.isModelled) ? clock.markets.map(fillsOf) : null,
     curve: run.equity?.curve ?? null,
     dependsOnFillModel: run.dependsOnFillModel,
+    freedLater: run.freedLater,
     finalBalance: run.wallet.balance,
     counters: run.counters,
   };

@@ -203,6 +203,11 @@ export interface Simulation {
   readonly counters: SimulationCounters;
   /** False if the other fill model would give the same trades. May be true without a difference. */
   readonly dependsOnFillModel: boolean;
+  /**
+   * Closed trades whose entry or addition took a slot or money that another trade left later in the same candle, and their profit, quote
+   * currency. 0 in the conservative model, in which both are free from the next candle on.
+   */
+  readonly freedLater: { readonly entries: number; readonly profit: number };
 }
 
 export interface SimulateOptions {

@@ -50,12 +50,8 @@ function trail(position: Position, { bar, customStop }: Moment, rules: Rules): v
   moveStop(position, bar, tight ? (trailing.positive as number) : (customStop ?? rules.stoploss), rules);
 }
 
-/**
- * Price of a stop-like level: the open when the whole candle is beyond it, else the level (docs/simulation.md#gaps). The conservative model
- * uses only the open.
- */
-function levelPrice(position: Position, bar: Bar, level: number, rules: Rules): number {
-  if (rules.conservative) return reached(position, bar.open, level) ? bar.open : level;
+/** Price of a stop-like level: the open when the whole candle is beyond it, else the level (docs/simulation.md#gaps). */
+function levelPrice(position: Position, bar: Bar, level: number): number {
   const whole = position.side === 'long' ? level > bar.high : level < bar.low;
   return whole ? bar.open : level;
 }
@@ -75,8 +71,8 @@ function entryCandleTrailPrice(position: Position, bar: Bar, rules: Rules): numb
 }
 
 function trailingPrice(position: Position, bar: Bar, rules: Rules): number {
-  const price = levelPrice(position, bar, position.stop, rules);
-  if (rules.conservative || price !== position.stop) return price;
+  const price = levelPrice(position, bar, position.stop);
+  if (price !== position.stop) return price;
   if (minutesOpen(position, bar) === 0) return entryCandleTrailPrice(position, bar, rules);
   return position.stop;
 }
@@ -140,14 +136,14 @@ export function signalPrice(position: Position, bar: Bar, answers: OrderAnswers 
   return { price, atLimit: price !== bar.open };
 }
 
-function stopExit(position: Position, { bar }: Moment, rules: Rules): Exit | undefined {
+function stopExit(position: Position, { bar }: Moment): Exit | undefined {
   const low = worst(position, bar);
   if (reached(position, low, position.stop)) {
     if (position.stopMoved) return undefined;
-    return { reason: 'stop_loss', price: levelPrice(position, bar, position.stop, rules), atLimit: false };
+    return { reason: 'stop_loss', price: levelPrice(position, bar, position.stop), atLimit: false };
   }
   if (position.liquidation !== undefined && reached(position, low, position.liquidation)) {
-    const price = levelPrice(position, bar, position.liquidation, rules);
+    const price = levelPrice(position, bar, position.liquidation);
     return { reason: 'liquidation', price, atLimit: false };
   }
   return undefined;
@@ -172,12 +168,10 @@ function trailingExit(position: Position, { bar }: Moment, rules: Rules): Exit |
 /** Exits that this candle triggers, in the order in which they are tried (docs/simulation.md#exits). */
 function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
   const signal = signalExit(position, moment, rules);
-  const stop = stopExit(position, moment, rules);
+  const stop = stopExit(position, moment);
   const roi = roiExit(position, moment, rules);
   const trailing = trailingExit(position, moment, rules);
-  // The conservative model tries any stop before the target.
-  const ordered = rules.conservative ? [signal, trailing, stop, roi] : [signal, stop, roi, trailing];
-  return ordered.filter((exit) => exit !== undefined);
+  return [signal, stop, roi, trailing].filter((exit) => exit !== undefined);
 }
 
 /** Minutes after which a waiting order is cancelled, unless the rules say otherwise. */
@@ -226,11 +220,8 @@ function placeOrder(position: Position, moment: Moment, rules: Rules): void {
 /** Orders exits, and moves stops; true if the exit order is filled in this candle. */
 export function findExit(position: Position, moment: Moment, rules: Rules): boolean {
   const { bar } = moment;
-  if (!rules.conservative) trail(position, moment, rules);
+  trail(position, moment, rules);
   placeOrder(position, moment, rules);
   const placed = position.order;
-  if (placed?.kind === 'exit' && placed.price >= bar.low && placed.price <= bar.high) return true;
-  // A stop that moves only after the candle.
-  if (rules.conservative) trail(position, moment, rules);
-  return false;
+  return placed?.kind === 'exit' && placed.price >= bar.low && placed.price <= bar.high;
 }

@@ -237,7 +237,6 @@ function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
     exitProfitOnly: fc.boolean(),
     exitProfitOffset: fc.constantFrom(0, 0, 0.01, -0.01),
     ignoreRoiIfEntrySignal: fc.boolean(),
-    conservative: rarely(true, false),
     hasCustomStop: rarely(true, false),
     // Few other exits: those of a limit order then wait.
     ...(shape.hasOrders && {

@@ -35,7 +35,6 @@ export const PLAIN: Rules = {
   exitProfitOnly: false,
   exitProfitOffset: 0,
   ignoreRoiIfEntrySignal: false,
-  conservative: false,
   hasCustomStop: false,
 };
 

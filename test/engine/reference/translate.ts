@@ -112,7 +112,7 @@ export function settingsOf(rules: Rules, markets: readonly Market[] = []): Simul
     exitProfitOnly: rules.exitProfitOnly,
     exitProfitOffset: rules.exitProfitOffset,
     ignoreRoiIfEntrySignal: rules.ignoreRoiIfEntrySignal,
-    fillModel: rules.conservative ? 'conservative' : 'freqtrade',
+    fillModel: 'freqtrade',
     liquidation: { maintenanceMarginRate: rules.maintenanceRate, buffer: rules.liquidationBuffer },
   };
 }
@@ -173,6 +173,5 @@ export function rulesOf(settings: SimulationSettings): Rules {
     exitProfitOffset: settings.exitProfitOffset,
     ignoreRoiIfEntrySignal: settings.ignoreRoiIfEntrySignal,
     hasCustomStop: false,
-    conservative: settings.fillModel === 'conservative',
   };
 }

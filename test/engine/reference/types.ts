@@ -87,8 +87,6 @@ export interface Rules {
   exitTimeout?: number;
   /** Maximum number of additions to a position. */
   maxAdjustments?: number;
-  /** The fill model that assumes no favorable order of prices within a candle (docs/simulation.md#fill-models). */
-  conservative: boolean;
 }
 
 export type Side = 'long' | 'short';

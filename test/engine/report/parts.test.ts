@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
-import { buildResult, compareFillModels } from '#engine/report/result.ts';
+import { compareFillModels } from '#engine/report/fill-models.ts';
+import { buildResult } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
 import { buildCosts, buildDrawdowns } from '#engine/report/tables.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
@@ -109,28 +110,34 @@ describe('buildCosts', () => {
   });
 });
 
-function simulation(trades: SimulatedTrade[]): Simulation {
+function simulation(trades: SimulatedTrade[], freedLater = { entries: 0, profit: 0 }): Simulation {
   const outcomes: Outcomes = { length: trades.length, at: (row) => trades[row]! };
-  return { trades, outcomes } as unknown as Simulation;
+  return { trades, outcomes, freedLater } as unknown as Simulation;
 }
 
-it('compareFillModels counts the trades of the run that the other one lacks or ends otherwise', () => {
+it('compareFillModels counts trades that differ, and says what the freqtrade model took of later exits', () => {
   const shared = trade(10, 1);
   const elsewhere = trade(10, 2);
   const onlyHere = trade(10, 3);
-  const run = simulation([shared, elsewhere, onlyHere]);
-  const other = simulation([shared, { ...elsewhere, exitPrice: 90, profit: -10 }, trade(-5, 4)]);
+  const run = simulation([shared, elsewhere, onlyHere], { entries: 1, profit: 10 });
+  const other = simulation([shared, { ...elsewhere, exitPrice: 90, profit: -10 }, trade(-5, 4), trade(1, 5)]);
   expect(compareFillModels('freqtrade', run, other, 1000)).toEqual({
     used: 'freqtrade',
     alternative: 'conservative',
-    differing_trades: 2,
-    alternative_trades: 3,
-    alternative_total_profit: -5,
-    alternative_total_profit_pct: -0.5,
+    differing_trades: 1,
+    shifted_trades: 1,
+    unmatched_trades: 1,
+    alternative_trades: 4,
+    alternative_total_profit: -4,
+    alternative_total_profit_pct: -0.4,
+    freed_later_entries: 1,
+    freed_later_profit: 10,
+    freed_later_profit_pct: 1,
   });
-  expect(compareFillModels('conservative', run, run, 1000)).toMatchObject({
+  expect(compareFillModels('conservative', other, run, 1000)).toMatchObject({
     alternative: 'freqtrade',
-    differing_trades: 0,
+    differing_trades: 1,
+    freed_later_entries: 1,
   });
 });
 

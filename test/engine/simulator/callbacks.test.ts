@@ -79,17 +79,16 @@ describe('customStoploss', () => {
     expect(trades[0]).toMatchObject({ initialStopPrice: 90, stopPrice: 106 * 0.98 });
   });
 
-  it('customStoploss acts after the candle in the conservative model', () => {
-    const callbacks: StrategyCallbacks = { customStoploss: () => 0.02 };
+  it('customStoploss acts in the conservative model when the path reaches the best price', () => {
+    const callbacks: StrategyCallbacks = { customStoploss: ({ index }) => (index === 1 ? 0.02 : null) };
     const settings = { fillModel: 'conservative' } as const;
-    // After candle 1: 99.96; after candle 2: 103.88. Candle 3 does not reach it and lifts it to 105.84; nor does candle 4.
-    expect(summary(run({ rows: RISE, enterLong: [0] }, callbacks, settings))).toEqual([
-      'A long 1@100 4@107 force_exit',
-    ]);
-    const fall: Row[] = [...RISE.slice(0, 3), [105, 105, 103, 104], flat(104)];
-    expect(summary(run({ rows: fall, enterLong: [0] }, callbacks, settings))).toEqual([
-      'A long 1@100 3@103.88 trailing_stop_loss',
-    ]);
+    const exits = (candle: Row) =>
+      summary(run({ rows: [flat(100), candle, flat(101), flat(101)], enterLong: [0] }, callbacks, settings));
+    // From the high of 102 the stop is at 99.96. Only 100, 102, 99, 101 reaches it, and is worth less than the close.
+    expect(exits([100, 102, 99, 101])).toEqual(['A long 1@100 1@99.96 trailing_stop_loss']);
+    expect(exits([100, 102, 99.97, 101])).toEqual(['A long 1@100 3@101 force_exit']);
+    // The way from 102 to the close of 99.5 passes it on the other path too.
+    expect(exits([100, 102, 99, 99.5])).toEqual(['A long 1@100 1@99.96 trailing_stop_loss']);
   });
 
   it('customStoploss is called again for the other side in the candle of a reversal', () => {

@@ -101,22 +101,19 @@ describe('ROI', () => {
     expect(summary(run(script, { minimalRoi: { 0: 0.03 } }))).toEqual(['A long 1@100 1@103 roi']);
   });
 
-  it('ROI exit precedes a trailing stop that the same high lifted, except in the conservative model', () => {
+  it('ROI exit precedes a trailing stop that the same high lifted', () => {
     const rows: Row[] = [
       [104, 110, 103, 105],
       [105, 106, 99, 100],
     ];
     const settings = { stoploss: -0.05, trailing: {}, minimalRoi: { 0: 0.08 } };
     expect(long(rows, settings)).toEqual(['A long 1@100 2@108 roi']);
-    // The high of 107 lifts the stop to 101.65. Candle 3 reaches it and the target: the conservative model stops first.
-    const twoInOne: Row[] = [
+    // The high of 107 lifts the stop to 101.65.
+    const lifted: Row[] = [
       [101, 107, 100, 106],
       [106, 110, 101, 102],
     ];
-    expect(long(twoInOne, { ...settings, fillModel: 'conservative' })).toEqual([
-      'A long 1@100 3@101.65 trailing_stop_loss',
-    ]);
-    expect(long(twoInOne, settings)).toEqual(['A long 1@100 2@101.65 trailing_stop_loss']);
+    expect(long(lifted, settings)).toEqual(['A long 1@100 2@101.65 trailing_stop_loss']);
   });
 });
 
@@ -132,13 +129,6 @@ describe('stop loss', () => {
       ),
     ).toEqual(['A short 1@100 3@103 stop_loss']);
     expect(short([[104, 105, 103.5, 104]], { stoploss: -0.03 })).toEqual(['A short 1@100 2@104 stop_loss']);
-  });
-
-  it('stop loss in the conservative model fills at the open when that is beyond it', () => {
-    const rows: Row[] = [[96, 98.5, 95, 98]];
-    expect(long(rows, { stoploss: -0.02, fillModel: 'conservative' })).toEqual([
-      'A long 1@100 2@96 stop_loss',
-    ]);
   });
 
   it('run depends on the fill model when a candle opens beyond a stop that it touches, or a stop may move', () => {
@@ -207,23 +197,12 @@ describe('trailing stop', () => {
     expect(long(above, settings)).toEqual(['A long 1@100 3@102.267 trailing_stop_loss']);
   });
 
-  it('trailing stop in the conservative model moves only after the candle, also after the entry candle', () => {
-    const settings = { stoploss: -0.05, trailing: {}, fillModel: 'conservative' } as const;
-    expect(
-      long(
-        [
-          [104, 110, 103, 105],
-          [105, 106, 104, 105],
-        ],
-        settings,
-      ),
-    ).toEqual(['A long 1@100 3@104.5 trailing_stop_loss']);
-    const entry = {
+  it('trailing stop that is hit in the entry candle is priced from the open, not below the low', () => {
+    const script = {
       rows: [FIRST, [100, 106, 98, 105], [105, 105, 100, 101], flat(101)] as const,
       enterLong: [0],
     };
-    expect(summary(run(entry, settings))).toEqual(['A long 1@100 2@100.7 trailing_stop_loss']);
-    expect(summary(run(entry, { ...settings, fillModel: 'freqtrade' }))).toEqual([
+    expect(summary(run(script, { stoploss: -0.05, trailing: {} }))).toEqual([
       'A long 1@100 1@98 trailing_stop_loss',
     ]);
   });

@@ -273,7 +273,7 @@ class BacktestConfig(TypedDict):
     timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
     """Shorter timeframe that decides the order of events inside a candle. null: none, also over a version that has one. Default: null"""
     fill_model: NotRequired[Literal["freqtrade", "conservative"] | None]
-    """`conservative`: a gap beyond the stop fills at the open, the stop fills before the target, and the order inside a candle is never favorable. Default: "freqtrade\""""
+    """`conservative`: of two straight-line paths through each candle of a trade, open, high, low, close and open, low, high, close, the one that leaves the trade worth less at the close. Default: "freqtrade\""""
     seed: NotRequired[int | None]
     """Seed of all random numbers. Default: 0"""
     ml_engine: NotRequired[MlEngine | None]
@@ -2182,10 +2182,19 @@ class FillModelComparison(TypedDict):
     used: Literal["freqtrade", "conservative"]
     alternative: Literal["freqtrade", "conservative"]
     differing_trades: int
-    """Trades of this run that the other one lacks, or whose exit differs in time or price"""
+    """Trades of a pair with the same entry time in both runs, whose exit differs in time, price or reason. Reports of engines before 2.0.0 also count trades that exist in one run only"""
+    shifted_trades: NotRequired[int]
+    """Trades that both runs have at other times: between two trades with the same entry time, before the first and after the last, the k-th of one run and the k-th of the other. Absent in reports of engines before 2.0.0, like the fields that follow"""
+    unmatched_trades: NotRequired[int]
+    """Trades that exist in one run only"""
     alternative_trades: int
     alternative_total_profit: float
     alternative_total_profit_pct: float
+    freed_later_entries: NotRequired[int]
+    """Trades of the `freqtrade` model whose entry took a slot or money that a later moment of the same candle freed"""
+    freed_later_profit: NotRequired[float]
+    """What those trades earned"""
+    freed_later_profit_pct: NotRequired[float]
 
 
 class FoundBy(TypedDict):

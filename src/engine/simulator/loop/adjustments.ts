@@ -1,3 +1,4 @@
+import type { TaggedStake } from '../../strategy.ts';
 import { roundHalfUp } from '../rules/decimals.ts';
 import { Exact, QUOTIENT_DECIMALS } from '../rules/exact.ts';
 import { LONG } from '../rules/prices.ts';
@@ -5,8 +6,15 @@ import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { callAdjustPosition, callCustomExitPrice } from './callbacks.ts';
-import { acceptedPart, fillAddition, limitOfEntry, orderedAmount, orderPrice } from './entries.ts';
-import { fillExit } from './exits.ts';
+import {
+  acceptedPart,
+  fillAddition,
+  fillsAtOnce,
+  limitOfEntry,
+  orderedAmount,
+  orderPrice,
+} from './entries.ts';
+import { fillExit, fillsExitAtOnce } from './exits.ts';
 
 /**
  * Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows
@@ -14,9 +22,7 @@ import { fillExit } from './exits.ts';
  */
 export function adjust(run: Run, position: Position): void {
   if (position.order.isRest) return;
-  const results = position.callbackResults.in(run.candle.time);
-  if (results.adjustment === undefined) results.adjustment = callAdjustPosition(run, position);
-  const { adjustment } = results;
+  const adjustment = askAdjustment(run, position);
   if (adjustment === null) return;
   if (position.history !== null && position.history.orders.length >= MAX_ORDERS - 1)
     rejectOrder(run, position);
@@ -26,13 +32,20 @@ export function adjust(run: Run, position: Position): void {
   else takeFrom(run, position, -stake, tag ?? 'partial_exit');
 }
 
+/** The return value of adjustPosition in this candle, which is called once. */
+export function askAdjustment(run: Run, position: Position): number | TaggedStake | null {
+  const results = position.callbackResults.in(run.candle.time);
+  if (results.adjustment === undefined) results.adjustment = callAdjustPosition(run, position);
+  return results.adjustment;
+}
+
 /** Orders an addition. An equal one that waits is kept; another order that waits is cancelled. */
 function addTo(run: Run, position: Position, wanted: number, tag: string | null): void {
   const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
   if (position.view.entries > settings.maxAdjustments) return;
   const limit = limitOfEntry(run, market, direction);
-  const available = run.wallet.available();
+  const available = run.available();
   const stake =
     market.orderRules === null
       ? Math.min(wanted, available)
@@ -50,8 +63,10 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   order.amount = amount;
   order.tag = tag ?? market.enterTag(candle.row);
   order.time = candle.time;
+  if (run.needsFreedLater(stake)) position.usesFreedLater = true;
+  if (!atMarket) run.dependsOnFillModel = true;
   if (atMarket) position.slippageCost += amount * Math.abs(price - limit);
-  if (atMarket || candle.contains(price)) fillAddition(run, position);
+  if (atMarket || fillsAtOnce(run, price, direction)) fillAddition(run, position);
   else position.placeAddition(candle.time, settings);
 }
 
@@ -82,7 +97,7 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   order.amount = amount;
   order.slips = limit === candle.open;
   order.time = candle.time;
-  if (!candle.contains(price)) return;
+  if (!fillsExitAtOnce(run, position)) return;
   if (isWhole) position.endRange(candle);
   fillExit(run, position);
 }

@@ -1,6 +1,6 @@
 import { decimalProduct, roundHalfUp } from '../rules/decimals.ts';
 import { allowedStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
-import { type Direction, LONG, slippedEntry } from '../rules/prices.ts';
+import { type Direction, isAtOrBeyond, LONG, slippedEntry } from '../rules/prices.ts';
 import type { Market } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
@@ -22,13 +22,15 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   const { settings, candle, wallet } = run;
   const { callbacks } = settings;
   if (run.protections?.isLocked(market, direction, candle.time)) return;
-  if (wallet.positions.length >= settings.maxOpenTrades) {
+  const seesFreedLater = run.seesFreedLater();
+  const slots = wallet.takenSlots(candle.time);
+  if (slots >= settings.maxOpenTrades) {
     run.counters.rejectedSignals++;
     return;
   }
   const limit = limitOfEntry(run, market, direction);
-  const collateral = wallet.collateral();
-  const available = wallet.available(collateral);
+  const collateral = wallet.takenCollateral(candle.time);
+  const available = wallet.available(candle.time, collateral);
   const proposed = proposedStake(
     settings.fixedStake,
     available,
@@ -51,7 +53,12 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   if (!(amount > 0)) return;
   const price = costs.slips ? orderPrice(run, market, direction, limit, amount) : limit;
 
+  const usesFreedLater =
+    seesFreedLater &&
+    !settings.conservative &&
+    (slots + wallet.freedLater.slots >= settings.maxOpenTrades || run.needsFreedLater(stake));
   const position = run.open(market, direction, leverage);
+  position.usesFreedLater = usesFreedLater;
   position.order.price = price;
   position.order.amount = amount;
   position.stake = costs.isModelled
@@ -119,11 +126,12 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   if (order.kind === 'addition') position.add(price, candle, settings);
   else {
     position.fill(price, candle, settings);
+    if (!run.dependsOnFillModel && position.isPaidAtFill) run.dependsOnFillModel = true;
     // Its callbacks see the funding at the time of the fill.
     if (candle.time >= position.nextFundingTime) position.bookFunding(candle.time, settings);
   }
   if (filled !== null) callOrderFilled(run, position, filled);
-  if (settings.cross) run.renewLiquidations();
+  if (settings.cross) run.renewLiquidations(position);
   if (!settings.callbacks.afterFill) return;
   adjustStopAfterFill(run, position, order.price);
   // A new order is followed by a recalculation, filled or not.
@@ -217,7 +225,7 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
     order.time = candle.time;
     order.tag = market.enterTag(candle.row);
     // One that is filled in this candle has no recalculation before that.
-    if (!candle.contains(price)) position.placeAddition(candle.time, settings);
+    if (!fillsAtOnce(run, price, direction)) position.placeAddition(candle.time, settings);
     return true;
   }
   position.stake = entryStake(stake, amount, price, leverage, orderRules);
@@ -225,10 +233,19 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   return true;
 }
 
+/** True if an entry or addition fills at once: when the candle touches its price, in the conservative model when its open is there. */
+export function fillsAtOnce({ candle, settings }: Run, price: number, direction: Direction): boolean {
+  return settings.conservative ? isAtOrBeyond(price, candle.open, direction) : candle.contains(price);
+}
+
 /** Fills the waiting entry or addition if the candle touches its price. */
 export function tryFillEntry(run: Run, position: Position): void {
+  if (run.candle.contains(position.order.price)) fillWaiting(run, position);
+}
+
+/** Fills the waiting entry or addition. */
+export function fillWaiting(run: Run, position: Position): void {
   const { order, tick } = position;
-  if (!run.candle.contains(order.price)) return;
   if (order.kind === 'addition') {
     fillAddition(run, position);
     position.bookFunding(run.candle.time, run.settings);

@@ -1,6 +1,6 @@
 import { roundHalfUp } from '../rules/decimals.ts';
-import { bestPrice, isTighter, LONG } from '../rules/prices.ts';
-import { isRoiReached, roiPrice } from '../rules/roi.ts';
+import { bestPrice, isAtOrBeyond, isTighter, LONG } from '../rules/prices.ts';
+import { isTargetReached, mayReachRoi, requiredRatio, roiPrice, targetPrice } from '../rules/roi.ts';
 import { isStopReached, stopAt, stopFill } from '../rules/stops.ts';
 import { entryCandleTrailingPrice, trailingDistance } from '../rules/trailing.ts';
 import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
@@ -19,29 +19,34 @@ import {
 
 /**
  * Orders the exit of an open position in the present candle for the first reason that applies (docs/simulation.md#exits). Fills
- * the waiting order if the candle touches its price. The conservative model tries a trailing stop before the ROI, and moves stops
- * only after the candle (docs/simulation.md#fill-models).
+ * the waiting order if the candle touches its price.
  */
 export function checkExits(run: Run, position: Position): void {
   const { candle, settings } = run;
-  const { order } = position;
+  const { order, stop } = position;
   if (order.isRest) {
     fillRest(run, position);
     return;
   }
-  if (settings.movesStop) {
-    if (!settings.conservative) raiseStop(run, position);
-    // Called before the other callbacks in either model.
-    else if (!isStopReached(position.stop, candle.high, candle.low, position.direction))
-      customStoploss(run, position);
-  }
-  tryExits(run, position);
+  if (settings.movesStop) raiseStop(run, position);
+  if (order.kind === 'exit') order.atOpen = isAtOrBeyond(candle.open, order.price, position.direction);
+  tryExits(run, position, position.stop === stop);
   if (order.kind === 'exit' && candle.contains(order.price)) fillExit(run, position);
-  else if (settings.movesStop && settings.conservative) raiseStop(run, position);
+}
+
+/**
+ * True if a partial exit fills at once: when the candle touches its price, in the conservative model when its open is there. The tick may
+ * move the price of an order at the open away from it.
+ */
+export function fillsExitAtOnce(run: Run, { order, direction }: Position): boolean {
+  const { candle, settings } = run;
+  order.atOpen = order.slips || isAtOrBeyond(candle.open, order.price, direction);
+  if (order.price !== candle.open) run.dependsOnFillModel = true;
+  return settings.conservative ? order.atOpen : candle.contains(order.price);
 }
 
 /** Fills what the candle's volume allows of a waiting exit at the open of each main candle; a liquidation ends it. */
-function fillRest(run: Run, position: Position): void {
+export function fillRest(run: Run, position: Position): void {
   const { candle } = run;
   const { order, market } = position;
   if (market.rowAt(order.time) === candle.row) {
@@ -50,6 +55,7 @@ function fillRest(run: Run, position: Position): void {
   }
   order.price = roundHalfUp(candle.open, position.tick);
   order.time = candle.time;
+  order.atOpen = true;
   fillExit(run, position);
 }
 
@@ -91,6 +97,7 @@ function fillWithinLimit(run: Run, position: Position): void {
     fillOrder(run, position, isWhole);
   }
   if (part < amount) {
+    run.dependsOnFillModel = true;
     market.costs.cappedExits++;
     if (isWhole) waitWithRest(run, position);
   }
@@ -141,20 +148,56 @@ function setStopAfterFill(run: Run, position: Position, price: number): void {
   trailStop(run, position, price, distance);
 }
 
-function tryExits(run: Run, position: Position): void {
+/** `isOldStop`: the stop was there when the candle opened. */
+function tryExits(run: Run, position: Position, isOldStop: boolean): void {
   const { candle, settings } = run;
   const { direction } = position;
   // Strategies see customRoi called before customExit.
-  customRoi(run, position);
-  if (settings.useExitSignal && trySignalExit(run, position)) return;
+  const custom = customRoi(run, position);
   const stopReached = isStopReached(position.stop, candle.high, candle.low, direction);
-  const liquidated = !stopReached && isStopReached(position.liquidation, candle.high, candle.low, direction);
-  const stopFirst = settings.conservative || !position.stopMoved;
-  if (stopReached && position.stopMoved) run.dependsOnFillModel = true;
-  if (stopReached && stopFirst && tryStopExit(run, position)) return;
-  if (liquidated && tryLiquidation(run, position)) return;
-  if (tryRoiExit(run, position)) return;
-  if (stopReached && !stopFirst) tryStopExit(run, position);
+  const liquidated = isStopReached(position.liquidation, candle.high, candle.low, direction);
+  const mayReachTarget = mayReachRoi(position, custom, candle, settings);
+  if (!run.dependsOnFillModel && (stopReached || liquidated || mayReachTarget))
+    compareFillModels(run, position, custom);
+  if (settings.useExitSignal && trySignalExit(run, position)) return;
+  const stopFirst = !position.stopMoved;
+  if (stopReached && stopFirst && tryStopExit(run, position, isOldStop)) return;
+  if (liquidated && !stopReached && tryLiquidation(run, position)) return;
+  if (mayReachTarget && tryRoiExit(run, position, custom)) return;
+  if (stopReached && !stopFirst) tryStopExit(run, position, isOldStop);
+}
+
+/**
+ * Notes if the other fill model would exit in another way: it fills a gap at another price, prefers another one of two exits that the
+ * candle reaches, reaches only one of them, or lets an order wait whose price the tick moves out of the candle. `custom` is the ratio of
+ * customRoi, null without one.
+ */
+export function compareFillModels(run: Run, position: Position, custom: number | null): void {
+  const { candle, settings } = run;
+  const { direction, stop, liquidation, tick } = position;
+  const { open, high, low } = candle;
+  const fills: { readonly own: number; readonly freqtrades: number }[] = [];
+  for (const level of [stop, liquidation])
+    if (isStopReached(level, high, low, direction))
+      fills.push({
+        own: stopFill(level, open, high, low, direction, true),
+        freqtrades: stopFill(level, open, high, low, direction, false),
+      });
+  const ratio = requiredRatio(position, custom, candle, settings);
+  const target = targetPrice(ratio, position, settings.fee);
+  const own = isTargetReached(target, candle, direction) ? target : Number.NaN;
+  const freqtrades = roiPrice(position, custom, candle, settings);
+  if (!Number.isNaN(own) || !Number.isNaN(freqtrades)) fills.push({ own, freqtrades });
+  if (fills.length === 0) return;
+  const [fill] = fills;
+  const price = roundHalfUp(fill!.freqtrades, tick);
+  if (
+    fills.length > 1 ||
+    position.stopMoved ||
+    roundHalfUp(fill!.own, tick) !== price ||
+    !candle.contains(price)
+  )
+    run.dependsOnFillModel = true;
 }
 
 /** Orders an exit; false if that order is already waiting: the next reason is then tried. It keeps the reason of the last attempt. */
@@ -175,6 +218,7 @@ export function orderExit(
   order.amount = position.amount;
   order.slips = slips;
   order.isRest = false;
+  order.atOpen = slips ? price === run.candle.open : isAtOrBeyond(run.candle.open, price, position.direction);
   order.time = run.candle.time;
   return true;
 }
@@ -197,28 +241,32 @@ function trailStop({ settings }: Run, position: Position, best: number, custom: 
   if (trailed > 0) position.moveStop(stopAt(best, trailed, leverage, direction, tick), trailed);
 }
 
-function tryRoiExit(run: Run, position: Position): boolean {
+function tryRoiExit(run: Run, position: Position, custom: number | null): boolean {
   const { candle, settings } = run;
-  const custom = customRoi(run, position);
-  if (!isRoiReached(position, custom, candle, settings)) return false;
   const price = roiPrice(position, custom, candle, settings);
   if (Number.isNaN(price) || !isConfirmed(run, position, price, 'roi')) return false;
   return orderExit(run, position, price, false, 'roi');
 }
 
-function tryStopExit(run: Run, position: Position): boolean {
-  const reason = position.stopMoved ? 'trailing_stop_loss' : 'stop_loss';
+/** Reason of an exit by the stop. */
+export function stopReason({ stopMoved }: Position): string {
+  return stopMoved ? 'trailing_stop_loss' : 'stop_loss';
+}
+
+function tryStopExit(run: Run, position: Position, isOldStop: boolean): boolean {
+  const reason = stopReason(position);
   const price = stopExitPrice(run, position);
   if (!isConfirmed(run, position, price, reason)) return false;
-  return orderExit(run, position, price, true, reason);
+  if (!orderExit(run, position, price, true, reason)) return false;
+  if (isOldStop && isPassedAtOpen(run, position, position.stop)) position.order.atOpen = true;
+  return true;
 }
 
 function stopExitPrice(run: Run, position: Position): number {
   const { candle, settings } = run;
   const { stop, direction } = position;
   const price = levelFill(run, position, stop);
-  if (settings.conservative || !position.stopMoved || candle.time !== position.openedAt || price !== stop)
-    return price;
+  if (!position.stopMoved || candle.time !== position.openedAt || price !== stop) return price;
   return entryCandleTrailingPrice(
     candle.open,
     candle.high,
@@ -234,20 +282,26 @@ function stopExitPrice(run: Run, position: Position): number {
 
 /** Liquidation needs no confirmation. */
 function tryLiquidation(run: Run, position: Position): boolean {
-  return orderExit(run, position, levelFill(run, position, position.liquidation), true, 'liquidation');
+  const { liquidation } = position;
+  const price = levelFill(run, position, liquidation);
+  if (!orderExit(run, position, price, true, 'liquidation')) return false;
+  position.order.atOpen = isPassedAtOpen(run, position, liquidation);
+  return true;
 }
 
-/** Fill price of a stop or liquidation at `level`, which the candle has reached. Notes if the other model has another one. */
-function levelFill(run: Run, { direction }: Position, level: number): number {
-  const { open, high, low } = run.candle;
-  const { conservative } = run.settings;
-  const price = stopFill(level, open, high, low, direction, conservative);
-  if (price !== stopFill(level, open, high, low, direction, !conservative)) run.dependsOnFillModel = true;
-  return price;
+/** True when the candle opens at a stop or liquidation price or beyond it. */
+function isPassedAtOpen({ candle: { open } }: Run, { direction }: Position, level: number): boolean {
+  return isStopReached(level, open, open, direction);
+}
+
+/** Fill price of a stop or liquidation at `level`, which the candle has reached. */
+function levelFill({ candle, settings }: Run, { direction }: Position, level: number): number {
+  const { open, high, low } = candle;
+  return stopFill(level, open, high, low, direction, settings.conservative);
 }
 
 /** Exit signal or custom exit (docs/simulation.md#exit-signals). */
-function trySignalExit(run: Run, position: Position): boolean {
+export function trySignalExit(run: Run, position: Position): boolean {
   const reason = signalReason(run, position);
   return reason !== null && orderSignalExit(run, position, reason);
 }
@@ -261,11 +315,12 @@ function orderSignalExit(run: Run, position: Position, reason: string): boolean 
     // Limited to the candle: an order of a long below the low would have filled immediately, at a better price.
     price = position.direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
   }
+  if (roundHalfUp(price, position.tick) !== candle.open) run.dependsOnFillModel = true;
   if (!isConfirmed(run, position, price, reason)) return false;
   return orderExit(run, position, price, price === candle.open, reason);
 }
 
-function signalReason(run: Run, position: Position): string | null {
+export function signalReason(run: Run, position: Position): string | null {
   const { candle, settings } = run;
   const { market, direction } = position;
   if (!market.hasExitSignal(candle.row, direction) || market.hasEntrySignal(candle.row, direction))
@@ -277,12 +332,14 @@ function signalReason(run: Run, position: Position): string | null {
 }
 
 /** True unless the strategy holds back the exit. */
-function isConfirmed(run: Run, position: Position, price: number, reason: string): boolean {
-  return !run.settings.callbacks.confirmExit || callConfirmExit(run, position, price, reason);
+export function isConfirmed(run: Run, position: Position, price: number, reason: string): boolean {
+  if (!run.settings.callbacks.confirmExit || callConfirmExit(run, position, price, reason)) return true;
+  run.dependsOnFillModel = true;
+  return false;
 }
 
 /** The return value of customStoploss in this candle, which is called once; null without it. */
-function customStoploss(run: Run, position: Position): number | null {
+export function customStoploss(run: Run, position: Position): number | null {
   if (!run.settings.callbacks.customStoploss) return null;
   const results = position.callbackResults.in(run.candle.time);
   if (results.stoploss === undefined) results.stoploss = callCustomStoploss(run, position);
@@ -290,7 +347,7 @@ function customStoploss(run: Run, position: Position): number | null {
 }
 
 /** The return value of customRoi in this candle, which is called once; null without it. */
-function customRoi(run: Run, position: Position): number | null {
+export function customRoi(run: Run, position: Position): number | null {
   if (!run.settings.callbacks.customRoi) return null;
   const results = position.callbackResults.in(run.candle.time);
   if (results.roi === undefined) results.roi = callCustomRoi(run, position);

@@ -6,6 +6,7 @@ import { NEVER, type Slot } from '../state/slot.ts';
 import { DELISTED } from '../trade-table.ts';
 import { adjust } from './adjustments.ts';
 import { callLoopStart } from './callbacks.ts';
+import { holdConservatively } from './conservative.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
 import { checkExits, orderExit } from './exits.ts';
 import { nextEventRow } from './next-event.ts';
@@ -79,20 +80,25 @@ function simulateOnly(run: Run, slot: Slot, until: number): void {
     const { position } = slot;
     if (position === null) return;
     let row = position.nextStep - market.offset;
-    if (run.settings.everyCandle && position.order.kind === 'none' && row < end)
+    if (run.settings.everyCandle && position.order.kind === 'none' && row < end) {
+      // The margin of the only position depends on no price, so it holds for the skipped candles too.
+      if (run.valueAccount()) run.liquidateByAccount(position);
       row = nextEventRow(run, position, row, end);
+    }
     if (row >= end) {
       position.nextStep = row < market.length ? row + market.offset : NEVER;
       return;
     }
     run.step = row + market.offset;
     run.candle.load(market, row);
+    run.valueAccount();
     simulateCandle(run, slot);
     if (slot.position !== null) planNextStep(run, slot.position);
   }
 }
 
 function simulateStep(run: Run): void {
+  run.valueAccount();
   const count = gather(run);
   for (let index = 0; index < count; index++) {
     const slot = run.active[index]!;
@@ -109,6 +115,7 @@ function simulateStep(run: Run): void {
 function simulateDetailedStep(run: Run): void {
   for (let detail = 0; detail < run.settings.detailPerCandle; detail++) {
     run.detail = detail;
+    run.valueAccount();
     const count = gather(run);
     for (let index = 0; index < count; index++) {
       const slot = run.active[index]!;
@@ -201,6 +208,11 @@ function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
   if (!run.mayEnter) return;
   const direction = slot.market.entryDirection(run.candle.row);
   if (direction === 0 || direction === held) return;
+  if (held !== 0 && slot.pooledPosition.endedInside) {
+    run.dependsOnFillModel = true;
+    // A trade that ended inside the candle leaves its slot to the next candle.
+    if (run.settings.conservative) return;
+  }
   enter(run, slot.market, direction);
   const { position } = slot;
   if (position === null) return;
@@ -212,6 +224,12 @@ function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
 export function hold(run: Run, position: Position): void {
   const { candle, settings } = run;
   const { order } = position;
+  // Which orders fill, and what happens before, depends on the path.
+  if (order.kind !== 'none') run.dependsOnFillModel = true;
+  if (settings.conservative) {
+    holdConservatively(run, position);
+    return;
+  }
   if (order.kind !== 'none') {
     if (order.kind !== 'exit') tryFillEntry(run, position);
     if (order.kind === 'entry') return;

@@ -1,12 +1,9 @@
-import { LONG } from '../rules/prices.ts';
-import { nearer, trailingTrigger } from '../rules/trailing.ts';
+import { LONG, nearer, touching } from '../rules/prices.ts';
+import { trailingTrigger } from '../rules/trailing.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { runCallbacks } from './callbacks.ts';
-
-/** A trigger price is moved by this ratio towards the market, so that rounding can only simulate a candle too many. */
-const MARGIN = 1e-12;
 
 /** Rows that are searched for a price before their callbacks are called: a callback that acts leaves the rest of them unused. */
 const AHEAD = 64;
@@ -64,5 +61,5 @@ function triggerPrice(position: Position, settings: ResolvedSettings): number {
   const trigger = settings.trailing
     ? nearer(roi.trigger, trailingTrigger(position, settings), direction)
     : roi.trigger;
-  return trigger * (1 - direction * MARGIN);
+  return touching(trigger, direction);
 }

@@ -33,6 +33,7 @@ export function runStackedLoop(run: Run, onStep: (step: number) => void): void {
 function simulateStep(run: Run): void {
   for (let detail = 0; detail < run.settings.detailPerCandle; detail++) {
     run.detail = detail;
+    run.valueAccount();
     for (const slot of visited(run)) simulateDetail(run, slot, detail);
   }
   for (const position of run.wallet.positions) plan(run, position);

@@ -19,9 +19,22 @@ export function isAtOrBeyond(price: number, level: number, direction: Direction)
   return direction === LONG ? price >= level : price <= level;
 }
 
+/** A level is moved by this ratio towards the market, so that rounding can only reach it too early. */
+const ROUNDING = 1e-12;
+
+/** The price from which on a computed level counts as reached. */
+export function touching(level: number, direction: Direction): number {
+  return level * (1 - direction * ROUNDING);
+}
+
 /** True when `stop` is better for the trade than `present`: stops only move in that direction. */
 export function isTighter(stop: number, present: number, direction: Direction): boolean {
   return direction === LONG ? stop > present : stop < present;
+}
+
+/** The less favorable price. */
+export function nearer(a: number, b: number, direction: Direction): number {
+  return isTighter(a, b, direction) ? b : a;
 }
 
 /** Price of an entry that takes the market at `price`; `slippage` is a ratio of the price and always adverse. */

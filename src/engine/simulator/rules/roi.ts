@@ -3,8 +3,9 @@
  * price. A table of ratios by minutes since the entry's order, of which the callback `customRoi` may lower one for a candle.
  */
 import { MINUTE_MS } from '../../timeframe.ts';
+import { roundHalfUp, type Step } from './decimals.ts';
 import { type ProfitInputs, priceExceeding } from './money.ts';
-import { bestPrice, type Direction, isAtOrBeyond, isTighter, LONG } from './prices.ts';
+import { bestPrice, type Direction, isAtOrBeyond, isTighter, LONG, nearer, touching } from './prices.ts';
 
 /** Steps by ascending minutes. */
 export interface RoiSteps {
@@ -21,11 +22,16 @@ interface RoiSettings {
   readonly ignoreRoiIfEntrySignal: boolean;
 }
 
+/** Values of a trade on which the price of a target depends. */
+interface TargetInputs extends ProfitInputs {
+  readonly openValue: number;
+  readonly tick: Step | null;
+}
+
 /** What it reads of a trade. */
-interface RoiTrade extends ProfitInputs {
+interface RoiTrade extends TargetInputs {
   /** Time of the first entry order, ms. */
   readonly openedAt: number;
-  readonly openValue: number;
   readonly roi: RoiStep;
   readonly market: { hasEntrySignal(row: number, direction: Direction): boolean };
 }
@@ -55,19 +61,29 @@ export function minutesSince(openedAt: number, time: number): number {
   return Math.floor((time - openedAt) / MINUTE_MS);
 }
 
-/** The step of the table that applies to a trade. Candles before `nextTime` whose prices do not reach `trigger` have no ROI exit. */
+/**
+ * The step of the table that applies to a trade. Candles before `nextTime` whose prices do not reach `trigger` have no ROI exit in
+ * either fill model.
+ */
 export class RoiStep {
   /** -1 without one. */
   index = -1;
-  /** The price that triggers it: without one a price that is never reached. */
+  /** Nearer one of the price at which the profit exceeds the step and its {@link targetPrice}: without a step, none is ever reached. */
   trigger = Number.NaN;
+  #exceeding = Number.NaN;
   /** Time from which the next step applies, ms. */
   nextTime = Number.NaN;
 
   /** Begins a trade whose entry is not filled. */
   reset(direction: Direction): void {
     this.index = -1;
-    this.trigger = direction === LONG ? Number.POSITIVE_INFINITY : 0;
+    this.#exceeding = direction === LONG ? Number.POSITIVE_INFINITY : 0;
+    this.trigger = this.#exceeding;
+  }
+
+  /** The price at or beyond which the profit exceeds the step. */
+  get exceeding(): number {
+    return this.#exceeding;
   }
 
   /** Begins the table at the fill of the entry. */
@@ -85,8 +101,11 @@ export class RoiStep {
   }
 
   /** Must follow each change of what the trade's profit depends on. */
-  findTrigger(trade: ProfitInputs, { roi: { ratios }, fee }: RoiSettings): void {
-    if (this.index >= 0) this.trigger = priceExceeding(ratios[this.index]!, trade, fee);
+  findTrigger(trade: TargetInputs, { roi: { ratios }, fee }: RoiSettings): void {
+    if (this.index < 0) return;
+    const ratio = ratios[this.index]!;
+    this.#exceeding = priceExceeding(ratio, trade, fee);
+    this.trigger = nearer(this.#exceeding, targetPrice(ratio, trade, fee), trade.direction);
   }
 }
 
@@ -96,24 +115,70 @@ function timeOf(step: number, openedAt: number, { minutes }: RoiSteps): number {
   return step < minutes.length ? openedAt + minutes[step]! * MINUTE_MS : Number.POSITIVE_INFINITY;
 }
 
-/** True when the candle's best price yields more than the required profit. `custom` is the callback's ratio, null without one. */
-export function isRoiReached(
+/** False when the candle's prices reach no target, in either fill model. `custom` is the callback's ratio, null without one. */
+export function mayReachRoi(
+  trade: RoiTrade,
+  custom: number | null,
+  { time, high, low }: Candle,
+  settings: RoiSettings,
+): boolean {
+  const { roi, direction } = trade;
+  if (time >= roi.nextTime) roi.advance(time, trade, settings);
+  return (
+    custom !== null ||
+    isAtOrBeyond(bestPrice(high, low, direction), touching(roi.trigger, direction), direction)
+  );
+}
+
+/**
+ * The ratio that closes the trade in the present candle; NaN without one. `custom` is the callback's ratio, null without one: the
+ * lower of it and the table's counts.
+ */
+export function requiredRatio(
   trade: RoiTrade,
   custom: number | null,
   candle: Candle,
   settings: RoiSettings,
-): boolean {
-  const { roi, direction } = trade;
+): number {
+  const { roi, direction, market } = trade;
   if (candle.time >= roi.nextTime) roi.advance(candle.time, trade, settings);
-  const trigger = isCustom(trade, custom, settings)
-    ? priceExceeding(custom!, trade, settings.fee)
-    : roi.trigger;
-  if (!isAtOrBeyond(bestPrice(candle.high, candle.low, direction), trigger, direction)) return false;
-  return !(settings.ignoreRoiIfEntrySignal && trade.market.hasEntrySignal(candle.row, direction));
+  if (settings.ignoreRoiIfEntrySignal && market.hasEntrySignal(candle.row, direction)) return Number.NaN;
+  if (isCustom(trade, custom, settings)) return custom!;
+  return roi.index < 0 ? Number.NaN : settings.roi.ratios[roi.index]!;
 }
 
-/** Fill price of a reached ROI exit, inside the candle; NaN when the entry candle rules it out. */
+/** Price of the order that takes `ratio`, on the tick: in the conservative fill model the level at which a path reaches it. */
+export function targetPrice(
+  ratio: number,
+  { openValue, amount, funding, leverage, direction, tick }: TargetInputs,
+  fee: number,
+): number {
+  return roundHalfUp(roiTarget(ratio, openValue, amount, fee, funding, leverage, direction), tick);
+}
+
+/** True when the candle reaches the price of a target (conservative model): the profit then is the ratio, not more. */
+export function isTargetReached(target: number, { high, low }: Candle, direction: Direction): boolean {
+  return isAtOrBeyond(bestPrice(high, low, direction), touching(target, direction), direction);
+}
+
+/** Fill price of a ROI exit, inside the candle; NaN without one, and when the entry candle rules it out (freqtrade model). */
 export function roiPrice(
+  trade: RoiTrade,
+  custom: number | null,
+  candle: Candle,
+  settings: RoiSettings,
+): number {
+  const required = requiredRatio(trade, custom, candle, settings);
+  if (Number.isNaN(required)) return Number.NaN;
+  const exceeding = required === custom ? priceExceeding(required, trade, settings.fee) : trade.roi.exceeding;
+  const best = bestPrice(candle.high, candle.low, trade.direction);
+  return isAtOrBeyond(best, exceeding, trade.direction)
+    ? triggeredPrice(trade, custom, candle, settings)
+    : Number.NaN;
+}
+
+/** Fill price of a ROI exit that the candle's best price has triggered; NaN when the entry candle rules it out. */
+function triggeredPrice(
   trade: RoiTrade,
   custom: number | null,
   candle: Candle,

@@ -3,7 +3,7 @@
  * one that is hit in the candle of the entry.
  */
 import { type ProfitInputs, priceExceeding, priceReaching } from './money.ts';
-import { type Direction, isAtOrBeyond, isTighter, LONG } from './prices.ts';
+import { type Direction, isAtOrBeyond, isTighter, LONG, nearer } from './prices.ts';
 import { stopAt } from './stops.ts';
 
 /** What the rule reads of the settings of a run. */
@@ -53,6 +53,25 @@ export function trailingDistance(
   return Math.abs(custom ?? stoploss);
 }
 
+/**
+ * Price of the offset if it lies between two prices and the distance is smaller on its unfavorable side: the stop there may be tighter than
+ * at either of them (conservative model). NaN without such a price.
+ *
+ * @param distance on the unfavorable side, of any sign
+ */
+export function wideningPrice(
+  { offset: { reached, exceeded } }: Pick<TrailingTrade, 'offset'>,
+  from: number,
+  to: number,
+  distance: number,
+  { trailing, trailingPositive, trailingOnlyOffset }: TrailingSettings,
+): number {
+  if (!trailing || trailingOnlyOffset || trailingPositive <= Math.abs(distance)) return Number.NaN;
+  const isBetween =
+    Math.min(from, to) < Math.min(reached, exceeded) && Math.max(from, to) > Math.max(reached, exceeded);
+  return isBetween ? (reached + exceeded) / 2 : Number.NaN;
+}
+
 /** The least favorable best price at which the trailing stop moves. */
 export function trailingTrigger(trade: TrailingTrade, settings: TrailingSettings): number {
   const { offset, direction } = trade;
@@ -66,11 +85,6 @@ export function trailingTrigger(trade: TrailingTrade, settings: TrailingSettings
 /** Best price from which a stop that trails at `distance` is tighter than the present one. */
 function liftingPrice({ stop, leverage, direction }: TrailingTrade, distance: number): number {
   return stop / (1 - direction * Math.abs(distance / leverage));
-}
-
-/** The less favorable price. */
-export function nearer(a: number, b: number, direction: Direction): number {
-  return isTighter(a, b, direction) ? b : a;
 }
 
 function further(a: number, b: number, direction: Direction): number {

@@ -10,12 +10,15 @@ export class CandleCursor {
   row = 0;
   /** Open time, ms. */
   time = Number.NaN;
+  /** True for a detail candle. */
+  isDetail = false;
   #candles = createCandles(0);
   #index = 0;
 
   /** Moves to the main candle `row`. */
   load(market: Market, row: number): void {
     if (this.#candles !== market.candles) this.#candles = market.candles;
+    this.isDetail = false;
     this.moveTo(market, row);
   }
 
@@ -29,6 +32,7 @@ export class CandleCursor {
   /** Moves to row `index` of detail candles, within the main candle `row`. */
   loadDetail(detail: Candles, index: number, row: number): void {
     if (this.#candles !== detail) this.#candles = detail;
+    this.isDetail = true;
     this.#index = index;
     this.row = row;
     this.time = detail.timestamp[index]!;

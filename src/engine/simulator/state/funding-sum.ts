@@ -27,11 +27,22 @@ export class FundingSum {
     return this.#before + this.since;
   }
 
-  /** Begins the sum of a trade at the fill of its entry: events at that time are still to be booked. */
-  begin(time: number): void {
+  /**
+   * Begins the sum of a trade at the fill of its entry. Events at that time are still to be booked; the conservative model leaves out
+   * what the position would receive, since an exchange pays only those that it saw open before.
+   */
+  begin(time: number, direction: Direction, conservative: boolean): void {
     this.since = 0;
     this.#before = 0;
-    this.#beginPart(time);
+    this.#beginPart(conservative && this.isPaidAt(time, direction) ? time + 1 : time);
+  }
+
+  /** True if an event at `time` pays a position of this side. */
+  isPaidAt(time: number, direction: Direction): boolean {
+    if (this.#events === null) return false;
+    const { timestamp, rate } = this.#events;
+    const event = indexAtOrAfter(timestamp, time);
+    return timestamp[event] === time && direction * rate[event]! < 0;
   }
 
   /**

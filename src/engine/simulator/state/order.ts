@@ -13,6 +13,8 @@ export class Order {
   tag: string | null = null;
   /** True when slippage worsens the fill of an exit. */
   slips = false;
+  /** True for an exit whose price was reached when its candle opened: what it frees is free at once. */
+  atOpen = false;
   /** True for the rest of an exit at the market that the volume of a candle did not fill: it takes the next open. */
   isRest = false;
 }

@@ -42,6 +42,11 @@ export class Position {
   /** Main row of the entry order. */
   entryRow = 0;
 
+  /** True if its entry, or an addition, took a slot or money that a trade left later in the same candle (freqtrade model). */
+  usesFreedLater = false;
+  /** True if its last exit was inside a candle. */
+  endedInside = false;
+
   /** Step of the clock of the next possible event; the steps before it need no simulation. */
   nextStep = 0;
 
@@ -99,6 +104,8 @@ export class Position {
     this.history = null;
     this.view.forget();
     this.nextStep = 0;
+    this.usesFreedLater = false;
+    this.endedInside = false;
     this.slippageCost = 0;
     this.stopMoved = false;
     this.roi.reset(direction);
@@ -147,7 +154,7 @@ export class Position {
     this.setLiquidation(this.stake, settings);
     this.roi.begin(this.openedAt, settings.roi);
     this.lastFilledAt = time;
-    this.fundingSum.begin(time);
+    this.fundingSum.begin(time, direction, settings.conservative);
     this.#findTriggers(settings);
   }
 
@@ -295,6 +302,11 @@ export class Position {
   /** Time from which {@link bookFunding} has something to do. */
   get nextFundingTime(): number {
     return this.fundingSum.nextTime;
+  }
+
+  /** True if an event at the time of the entry's fill pays the position: the conservative model leaves it out. */
+  get isPaidAtFill(): boolean {
+    return this.fundingSum.isPaidAt(this.filledAt, this.direction);
   }
 
   /** Funding that profit ratios include. */

@@ -1,10 +1,13 @@
 import { DataStore } from '../../callback-values.ts';
 import type { AdjustmentLimits, CallbackContext, LoopContext, ParameterValues } from '../../strategy.ts';
 import { setActivePair } from '../../strategy-errors.ts';
+import { round8 } from '../rules/decimals.ts';
+import { unrealizedProfit } from '../rules/money.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
 import { CandleCursor } from './candle-cursor.ts';
+import { CandlePath } from './candle-path.ts';
 import { EquityRecorder } from './equity-curve.ts';
 import { LoopView, NO_COLUMNS, NO_INFORMATIVE } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
@@ -39,17 +42,21 @@ export class Run {
     cancelledExits: 0,
     replacedExits: 0,
   };
-  /**
-   * False while both fill models have decided alike: the other one would then give the same trades. They differ where a stop
-   * moves, and where a candle opens beyond a stop or liquidation that it has not left behind entirely.
-   */
+  /** False while both fill models have decided alike: the other one would then give the same trades. */
   dependsOnFillModel = false;
+  /** Closed trades that took a slot or money which another one left later in the same candle, and their profit. */
+  readonly freedLater = { entries: 0, profit: 0 };
   /** The present step of the clock. */
   step = 0;
   /** Step of the last candle of the delisted pairs that end next; the last step when no further one ends. */
   nextEnd = 0;
   /** Index of the present detail candle in its candle; 0 without detail candles. */
   detail = 0;
+  /** null in the freqtrade model. */
+  declare readonly path: CandlePath | null;
+  #balanceAtOpen = Number.NaN;
+  /** Open profit less maintenance margin of each trade at the open of the present candle; positions are reused for later trades. */
+  #openValues: { readonly position: Position; readonly openedAt: number; readonly value: number }[] = [];
   readonly #context: Context;
   /** null without `loopStart`. */
   readonly #loop: LoopView | null;
@@ -65,8 +72,9 @@ export class Run {
     memory: SimulationMemory,
   ) {
     this.settings = settings;
-    this.dependsOnFillModel = settings.movesStop;
+    this.dependsOnFillModel = settings.movesStop || settings.cross;
     this.clock = clock;
+    this.path = settings.conservative ? new CandlePath(settings) : null;
     this.wallet = new Wallet(startingBalance, settings);
     const state = new DataStore();
     this.#context = new Context(this.candle, settings.params, state);
@@ -134,10 +142,14 @@ export class Run {
   }
 
   /**
-   * After each fill in cross margin: what the account holds besides a position is its margin. Other positions count with their
-   * maintenance margin at their entry price (docs/simulation.md#cross-margin).
+   * After each fill of a position in cross margin: what the account holds besides a position is its margin. Other positions count with
+   * their maintenance margin at their entry price (docs/simulation.md#cross-margin); in the conservative model see {@link valueAccount}.
    */
-  renewLiquidations(): void {
+  renewLiquidations(position: Position): void {
+    if (this.settings.conservative) {
+      this.liquidateByAccount(position);
+      return;
+    }
     const filled = this.wallet.positions.filter(({ order }) => order.kind !== 'entry');
     const maintenance = filled.map(({ market, amount, entryPrice }) =>
       market.margin.maintenanceOf(amount * entryPrice),
@@ -147,6 +159,48 @@ export class Run {
       for (const [other, required] of maintenance.entries()) if (other !== index) others += required;
       position.setLiquidation(this.wallet.balance - others, this.settings);
     }
+  }
+
+  /**
+   * Cross margin of the conservative model, before the first position of each candle: other positions count as at its open, with their
+   * open profit less their maintenance margin. What happens to them inside the candle counts from the next one on. False in other runs.
+   */
+  valueAccount(): boolean {
+    const { settings, wallet } = this;
+    if (!settings.cross || !settings.conservative) return false;
+    const filled = wallet.positions.filter(({ order }) => order.kind !== 'entry');
+    this.#balanceAtOpen = wallet.balance;
+    this.#openValues = filled.map((position) => {
+      const { market, amount, direction, openedAt } = position;
+      const price = this.#openOf(market);
+      const profit = unrealizedProfit(amount, price, position.openValue, position.openFunding, direction);
+      return { position, openedAt, value: profit - market.margin.maintenanceOf(amount * price) };
+    });
+    return true;
+  }
+
+  /** Sets the liquidation price of a filled position in cross margin of the conservative model. */
+  liquidateByAccount(position: Position): void {
+    if (this.settings.cross) position.setLiquidation(this.marginOf(position), this.settings);
+  }
+
+  /** Cross margin of a position in the present candle of the conservative model; NaN without it. */
+  marginOf(position: Position): number {
+    if (!this.settings.cross) return Number.NaN;
+    let margin = this.#balanceAtOpen;
+    for (const { position: other, openedAt, value } of this.#openValues)
+      if (other !== position || openedAt !== position.openedAt) margin += value;
+    return margin;
+  }
+
+  /** Open of a pair's present candle; the last close after the end of its data. */
+  #openOf({ index, offset, length, candles, input }: Market): number {
+    const row = this.step - offset;
+    if (row >= length) return candles.close[length - 1]!;
+    const { detailIndex, detailCount } = this.slots[index]!;
+    return this.detail > 0 && detailIndex >= 0
+      ? input.detail!.open[detailIndex + Math.min(this.detail, detailCount - 1)]!
+      : candles.open[row]!;
   }
 
   /** The price at which the exit order of a position is filled: its own, or a worse one by the slippage. */
@@ -159,26 +213,66 @@ export class Run {
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
   bookExit(position: Position, leftOpen = false): void {
     const { price, amount } = position.order;
+    const { stake } = position;
     const filled = this.exitPriceOf(position);
     position.slippageCost += amount * Math.abs(price - filled);
     if (position.market.costs.isLimited) position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
-    if (amount < position.amount) this.#reduce(position, filled);
-    else {
-      position.exitPrice = filled;
-      if (position.history !== null) position.recordExit(filled, this.candle, this.settings);
-      this.wallet.book(this.trades.add(position, this.candle, leftOpen));
-      this.remove(position);
+    const isWhole = amount >= position.amount;
+    const profit = isWhole ? this.#close(position, filled, leftOpen) : this.#reduce(position, filled);
+    this.wallet.book(profit);
+    position.endedInside = !position.order.atOpen;
+    if (position.endedInside) {
+      const freed = isWhole ? stake : stake - position.stake;
+      this.wallet.freedLater.add(this.#candleEnd, this.candle.isDetail, isWhole ? 1 : 0, freed, profit);
     }
-    if (this.settings.cross && !leftOpen) this.renewLiquidations();
+    if (this.settings.cross && !leftOpen) this.renewLiquidations(position);
     this.protections?.afterExit(position.market, position.direction, this.candle.time);
   }
 
-  /** Books a partial exit at the price `filled`. */
-  #reduce(position: Position, filled: number): void {
+  /** Records the trade, closed at the price `filled`, and returns the profit of its last exit. */
+  #close(position: Position, filled: number, leftOpen: boolean): number {
+    position.exitPrice = filled;
+    if (position.history !== null) position.recordExit(filled, this.candle, this.settings);
+    const profit = this.trades.add(position, this.candle, leftOpen);
+    if (position.usesFreedLater) {
+      this.freedLater.entries++;
+      this.freedLater.profit += profit + (position.history?.realizedProfit ?? 0);
+    }
+    this.remove(position);
+    return profit;
+  }
+
+  /** Records a partial exit at the price `filled`, and returns its profit. */
+  #reduce(position: Position, filled: number): number {
     const profit = position.reduce(filled, this.candle, this.settings);
-    this.wallet.book(profit);
     this.trades.partialExits.push({ time: this.candle.time, profit });
+    return profit;
+  }
+
+  /** Quote currency for further orders in the present candle. */
+  available(): number {
+    this.seesFreedLater();
+    return this.wallet.available(this.candle.time);
+  }
+
+  /** True if trades that ended inside the present candle have left something: the fill models then differ on what is free. */
+  seesFreedLater(): boolean {
+    const sees = this.wallet.freedLater.read(this.candle.time);
+    if (sees) this.dependsOnFillModel = true;
+    return sees;
+  }
+
+  /** True in the freqtrade model if an order of `stake` has money only because a trade ended inside the present candle. */
+  needsFreedLater(stake: number): boolean {
+    const { wallet, candle, settings } = this;
+    if (settings.conservative || !wallet.freedLater.read(candle.time)) return false;
+    return round8(stake) > round8(wallet.availableAtOpen(candle.time));
+  }
+
+  get #candleEnd(): number {
+    const { timeframeMs, detailTimeframeMs } = this.settings;
+    return this.candle.time + (this.candle.isDetail ? detailTimeframeMs : timeframeMs);
   }
 
   /** The limits of an adjustment of `position` in the present candle. */
@@ -212,8 +306,8 @@ class Limits implements AdjustmentLimits {
     return this.position!.market.orderRules?.minRest(this.#run.candle.open) ?? 0;
   }
   get maxStake() {
-    const { candle, wallet } = this.#run;
-    const available = wallet.available();
+    const { candle } = this.#run;
+    const available = this.#run.available();
     const { orderRules } = this.position!.market;
     return orderRules === null ? available : Math.min(orderRules.maxStake(candle.open, 1), available);
   }

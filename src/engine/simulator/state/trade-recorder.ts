@@ -167,12 +167,14 @@ export class TradeRecorder implements Outcomes {
   }
 
   at(row: number): Outcome {
+    const kind = this.#read(row, KIND);
     return {
       pair: this.#markets[this.#read(row, MARKET)]!.input.pair,
-      side: SIDES[this.#read(row, KIND) & 1]!,
+      side: SIDES[kind & 1]!,
       openedAt: this.#read(row, OPENED_AT),
       closedAt: this.#read(row, CLOSED_AT),
       exitPrice: this.#read(row, EXIT_PRICE),
+      exitReason: this.#reasons[kind >>> 2]!,
       profit: this.#read(row, PROFIT),
     };
   }

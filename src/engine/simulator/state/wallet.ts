@@ -1,6 +1,7 @@
 import { round8 } from '../rules/decimals.ts';
 import { availableStake } from '../rules/money.ts';
 import type { ResolvedSettings } from '../settings.ts';
+import { FreedLater } from './freed-later.ts';
 import type { Position } from './position.ts';
 
 /** The account of a run. */
@@ -10,39 +11,69 @@ export class Wallet {
   /** Open positions and waiting entries in the order they were opened. */
   readonly positions: Position[] = [];
 
+  readonly freedLater = new FreedLater();
   readonly #start: number;
   readonly #tradableBalanceRatio = Number.NaN;
   readonly #availableCapital: number | null;
+  readonly #conservative: boolean;
 
   constructor(
     startingBalance: number,
     {
       tradableBalanceRatio,
       availableCapital,
-    }: Pick<ResolvedSettings, 'tradableBalanceRatio' | 'availableCapital'>,
+      conservative,
+    }: Pick<ResolvedSettings, 'tradableBalanceRatio' | 'availableCapital' | 'conservative'>,
   ) {
     this.balance = startingBalance;
     this.#start = startingBalance;
     this.#tradableBalanceRatio = tradableBalanceRatio;
     this.#availableCapital = availableCapital;
+    this.#conservative = conservative;
   }
 
-  /** Quote currency for further orders; `collateral` is that of all positions (docs/simulation.md#slots-and-stakes). */
-  available(collateral = this.collateral()): number {
+  /** Slots that are not free for an entry in the candle of `time`, ms. */
+  takenSlots(time: number): number {
+    return this.#conservative && this.freedLater.read(time)
+      ? this.positions.length + this.freedLater.slots
+      : this.positions.length;
+  }
+
+  /** Collateral that is not free in the candle of `time`, ms: of all positions, waiting entries included. */
+  takenCollateral(time: number): number {
+    return this.#conservative && this.freedLater.read(time)
+      ? this.collateral() + this.freedLater.collateral
+      : this.collateral();
+  }
+
+  /** Quote currency for further orders in the candle of `time`, ms (docs/simulation.md#slots-and-stakes). */
+  available(time: number, taken = this.takenCollateral(time)): number {
+    const later = this.#conservative && this.freedLater.read(time) ? this.freedLater.profit : 0;
+    return this.#free(this.balance - later, taken);
+  }
+
+  /** {@link available} without what trades that end later in the candle of `time` leave. */
+  availableAtOpen(time: number): number {
+    if (!this.freedLater.read(time)) return this.available(time);
+    const { collateral, profit } = this.freedLater;
+    return this.#free(this.balance - profit, this.collateral() + collateral);
+  }
+
+  #free(balance: number, taken: number): number {
     const capital = this.#availableCapital;
     const tradable =
-      capital === null ? this.balance * this.#tradableBalanceRatio : capital + this.#closedProfit();
-    return availableStake(this.balance, collateral, tradable);
+      capital === null ? balance * this.#tradableBalanceRatio : capital + this.#closedProfit(balance);
+    return availableStake(balance, taken, tradable);
   }
 
   /** Profit of closed trades, without what partial exits of open ones have realized. */
-  #closedProfit(): number {
+  #closedProfit(balance: number): number {
     let open = 0;
     for (const { history } of this.positions) open += history?.realizedProfit ?? 0;
-    return round8(this.balance - this.#start - open);
+    return round8(balance - this.#start - open);
   }
 
-  /** Collateral of all positions, waiting entries included. Summed each time: a running sum would drift. */
+  /** Summed each time: a running sum would drift. */
   collateral(): number {
     const { positions } = this;
     let sum = 0;

@@ -71,7 +71,7 @@ export function ExitFields(props: {
         <SelectField
           label="Fill model"
           path="config.fill_model"
-          help="conservative: never a favorable order of events inside a candle"
+          help="conservative: by the path through the candle on which the trade is worth less at its close"
           value={config.fill_model}
           placeholder={`${defaults.fill_model} (default)`}
           options={LIMITS.fillModels.map((value) => ({ value }))}

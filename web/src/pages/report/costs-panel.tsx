@@ -95,8 +95,25 @@ export function CostsPanel({ report, currency }: { readonly report: ReportData; 
           {signed(fill_model.alternative_total_profit_pct, 'percent')} %,{' '}
           {value(fill_model.alternative_trades, 'count')} trades
         </dd>
-        <dt>Trades that differ</dt>
-        <dd>{value(fill_model.differing_trades, 'count')}</dd>
+        {fill_model.shifted_trades === undefined ? (
+          <>
+            <dt>Trades that differ</dt>
+            <dd>{value(fill_model.differing_trades, 'count')}</dd>
+          </>
+        ) : (
+          <>
+            <dt>Trades with another exit, shifted, unmatched</dt>
+            <dd>
+              {value(fill_model.differing_trades, 'count')}, {value(fill_model.shifted_trades, 'count')},{' '}
+              {value(fill_model.unmatched_trades ?? 0, 'count')}
+            </dd>
+            <dt>Entries on what is freed later in the candle (freqtrade)</dt>
+            <dd>
+              {value(fill_model.freed_later_entries ?? 0, 'count')}, which earned{' '}
+              {signed(fill_model.freed_later_profit_pct ?? 0, 'percent')} %
+            </dd>
+          </>
+        )}
       </dl>
     </Panel>
   );
