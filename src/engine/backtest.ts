@@ -9,6 +9,7 @@ import { strategyOfRun } from './analysis/given-signals.ts';
 import type { Digest } from './digest.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
 import { buildModels } from './ml/model-report.ts';
+import { describeAssumptions } from './report/assumptions.ts';
 import { type CandleCurve, candleCurve } from './report/candle-curve.ts';
 import { alternativeModel, compareFillModels } from './report/fill-models.ts';
 import { buildReport } from './report/report.ts';
@@ -278,6 +279,7 @@ function* describe(
     pairs: prepared.map((pair) => pair.input),
     computed,
     fillModel: compareFillModels(config.fill_model, run, other, wallet),
+    assumptions: describeAssumptions({ settings, run, pairs: prepared.map((pair) => pair.input), wallet }),
     data,
     informative: reportInformative(prepared),
     models: modelsOf(config, prepared),

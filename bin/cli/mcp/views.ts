@@ -203,6 +203,7 @@ function report(body: Report): Answer {
   const { job_id, strategy, settings, metrics, tables, periods, drawdowns, costs, counters } = body;
   const { undefined_metrics, short_run } = body;
   const { fill_model, trades, look_ahead, warnings, biases, provenance, models, slippage, universe } = body;
+  const { assumptions } = body;
   const {
     pairs,
     exchange,
@@ -241,6 +242,7 @@ function report(body: Report): Answer {
       costs,
       counters,
       fill_model,
+      ...(assumptions && { assumptions }),
       trades: trades.total,
       ...(slippage && { slippage }),
       ...(universe && { survivorship: universe.survivorship }),

@@ -26,6 +26,9 @@ import {
 import { robustnessText } from './robustness-text.ts';
 import { universeText } from './universe-text.ts';
 
+/** Characters of a column of assumptions. */
+const ASSUMPTION_WIDTH = 40;
+
 export type Job = z.infer<typeof BacktestJob>;
 type Report = z.infer<typeof BacktestReportData>;
 type Equity = z.infer<typeof EquityData>;
@@ -59,6 +62,7 @@ export function reportText({ job, report, equity }: Results): string {
     `${report.strategy.name} on ${candlesText(job)}`,
     wrap(`Settings: ${settingsText(job)}`, lineWidth()),
     metricTable({ job, report, equity }),
+    ...(report.assumptions ? [assumptionsText(report.assumptions, digits)] : []),
     ...(job.trials ? [wrap(trialsText(job.trials), lineWidth())] : []),
     ...(job.look_ahead ? [`Look-ahead bias: ${job.look_ahead.message}`] : []),
     ...(job.look_ahead?.findings ?? []).map((finding) => `  ${finding}`),
@@ -76,6 +80,28 @@ export function reportText({ job, report, equity }: Results): string {
     'Assumptions that bias the result:',
     ...report.biases.map(({ effect, text }) => indented(effect.padEnd(13), text)),
     ...sourceLines(job, report),
+  ].join('\n');
+}
+
+/** What each assumption of the run earned: the first thing to read in a result that looks good. */
+function assumptionsText({ assumptions, costs }: NonNullable<Report['assumptions']>, digits: number): string {
+  const rows = assumptions.map(({ text, without, trades, amount, amount_pct, reason }) => [
+    wrap(text, ASSUMPTION_WIDTH),
+    wrap(reason ?? without, ASSUMPTION_WIDTH),
+    number(trades, 0),
+    number(amount, digits),
+    percent(amount_pct),
+  ]);
+  const steps = costs.map(
+    ({ basis_points, amount, amount_pct }) =>
+      `${basis_points} bp ${number(amount, digits)} (${percent(amount_pct)})`,
+  );
+  return [
+    table(['What each assumption earned', 'Compared with', 'Trades', 'Earned', 'of wallet'], rows),
+    wrap(
+      `A fee or slippage higher by ${steps.join(', ')} of the traded value. Amounts are first-order effects and do not add up.`,
+      lineWidth(),
+    ),
   ].join('\n');
 }
 

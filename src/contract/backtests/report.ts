@@ -142,6 +142,7 @@ const MetricDefinition = z
         'drawdowns',
         'counters',
         'fill_model',
+        'assumptions',
         'data',
         'models',
         'robustness',
@@ -273,6 +274,38 @@ const FillModelComparison = z
   .meta({ id: 'FillModelComparison', description: 'The same run under the other fill model' });
 export type FillModelComparison = z.infer<typeof FillModelComparison>;
 
+const ReportAssumptions = z
+  .object({
+    assumptions: z.array(
+      z.object({
+        name: z.enum(['gap_at_stop', 'order_in_candle', 'freed_later', 'entry_settlement', 'open_at_end']),
+        text: z.string(),
+        without: z.string().meta({ description: 'What the amount is compared with' }),
+        trades: z.int().nullable().meta({ description: 'Trades that it changes; null when unknown' }),
+        amount: quote.nullable().meta({
+          'x-unit': 'quote',
+          description:
+            'Profit now minus profit without the assumption, same trades and stakes; positive: it helped. null when unknown',
+        }),
+        amount_pct: percent.nullable().meta({ 'x-unit': 'percent', description: 'Of the wallet' }),
+        reason: z.string().nullable().meta({ description: 'Why it is unknown' }),
+      }),
+    ),
+    costs: z.array(
+      z.object({
+        basis_points: z.number().meta({ description: 'Of the values of entries and exits' }),
+        amount: quote,
+        amount_pct: percent,
+      }),
+    ),
+  })
+  .meta({
+    id: 'ReportAssumptions',
+    description:
+      'What each assumption earned, by size, and what a fee or slippage higher by so much would cost. First-order effects: they do not add up',
+  });
+export type ReportAssumptions = z.infer<typeof ReportAssumptions>;
+
 const SlippageReport = z
   .object({
     large_trades: z.int(),
@@ -384,6 +417,9 @@ export const BacktestReport = z
       description: 'Which pairs were in when; absent in a run without a universe',
     }),
     models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),
+    assumptions: ReportAssumptions.optional().meta({
+      description: 'Absent in reports of engines before 2.0.0',
+    }),
     biases: z.array(
       z.object({
         effect: z.enum(['optimistic', 'pessimistic', 'neutral']),

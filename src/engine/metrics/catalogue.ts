@@ -19,6 +19,7 @@ type MetricFamily =
   | 'drawdowns'
   | 'counters'
   | 'fill_model'
+  | 'assumptions'
   | 'data'
   | 'models'
   | 'robustness'

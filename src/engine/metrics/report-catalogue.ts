@@ -154,6 +154,19 @@ const FILL_MODEL = define('fill_model', {
   'fill_model.freed_later_profit_pct': ['Their profit %', 'percent', 'sum of p_i of these trades / B0 * 100'],
 });
 
+const ASSUMPTIONS = define('assumptions', {
+  'assumptions.trades': ['Trades', 'count', 'trades that the assumption changes'],
+  'assumptions.amount': [
+    'Earned',
+    'quote',
+    'profit now - profit without the assumption, same trades and stakes',
+  ],
+  'assumptions.amount_pct': ['Earned, %', 'percent', 'amount / B0 * 100'],
+  'assumptions.costs.basis_points': ['Basis points', 'count', 'of the values of entries and exits'],
+  'assumptions.costs.amount': ['Cost', 'quote', 'sum of entry and exit values * basis points / 10,000'],
+  'assumptions.costs.amount_pct': ['Cost, %', 'percent', 'amount / B0 * 100'],
+});
+
 const DATA = define('data', {
   'data.candles': ['Candles', 'count', 'traded candles, startup candles excluded'],
   'data.startup_candles': [
@@ -186,6 +199,7 @@ export const REPORT_DEFINITIONS: Readonly<Record<string, MetricDefinition>> = {
   ...DRAWDOWNS,
   ...COUNTERS,
   ...FILL_MODEL,
+  ...ASSUMPTIONS,
   ...DATA,
 };
 

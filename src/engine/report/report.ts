@@ -3,6 +3,7 @@ import type {
   BacktestReport,
   FillModelComparison,
   Provenance,
+  ReportAssumptions,
   ReportCounters,
   ReportPairData,
   ReportSettings,
@@ -51,6 +52,7 @@ interface ReportInput {
   readonly pairs: readonly PairInput[];
   readonly computed: ComputedMetrics;
   readonly fillModel: FillModelComparison;
+  readonly assumptions: ReportAssumptions;
   readonly data: readonly ReportPairData[];
   readonly informative: ReportInformative[] | undefined;
   readonly models: ReportModels | undefined;
@@ -103,6 +105,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     ...(input.universe && { universe: input.universe }),
     ...(input.informative && { informative: input.informative }),
     ...(input.models && { models: input.models }),
+    assumptions: input.assumptions,
     biases: knownBiases(strategy, config, data),
     notation: METRIC_NOTATION,
     definitions: {

@@ -31,6 +31,7 @@ function partsOf({
     ['Slippage model', 'slippage', report.slippage],
     ['Orders', 'counters', report.counters],
     ['Fill model compared', 'fill_model', report.fill_model],
+    ['Assumptions', 'assumptions', report.assumptions],
     ['Robustness', 'robustness', report.robustness],
     ['Universe', 'universe', report.universe],
     ['Informative series', 'informative', report.informative],

@@ -2,6 +2,7 @@ import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { currencyOf } from '#contract/values/currency.ts';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
+import { AssumptionsPanel } from './assumptions-panel.tsx';
 import { CostsPanel } from './costs-panel.tsx';
 import type { Job } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
@@ -41,6 +42,7 @@ export function Report(props: {
         <>
           <NoticesPanel report={data} job={job} />
           <MetricTiles report={data} currency={currency} />
+          {data.assumptions && <AssumptionsPanel assumptions={data.assumptions} currency={currency} />}
           <EquityPanel id={job.job_id} report={data} currency={currency} />
           <MonthsPanel report={data} />
           <TradesSection job={job} report={data} currency={currency} />

@@ -1,0 +1,285 @@
+import type { ReportAssumptions } from '#contract/backtests/report.ts';
+import { type Candles, indexAtOrAfter } from '../candles.ts';
+import type { RunSettings } from '../run/config.ts';
+import { enterOnlyWithin } from '../run/universe-mask.ts';
+import { simulate } from '../simulator/simulate.ts';
+import { type TradeTable, textAt } from '../simulator/trade-table.ts';
+import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '../simulator/types.ts';
+import type { StrategyCallbacks } from '../strategy.ts';
+
+type Assumption = ReportAssumptions['assumptions'][number];
+type Amount = Pick<Assumption, 'trades' | 'amount' | 'reason'>;
+
+export interface AssumptionsInput {
+  readonly settings: RunSettings;
+  readonly run: Pick<Simulation, 'table' | 'dependsOnFillModel' | 'freedLater'>;
+  readonly pairs: readonly PairInput[];
+  /** Quote currency. */
+  readonly wallet: number;
+}
+
+/** Basis points of the entry and exit values by which costs may be off. */
+const COST_STEPS_BP = [1, 2, 5];
+/** Callbacks that decide which trades are entered and how large they are, not how these end. */
+const ENTRY_CALLBACKS: ReadonlySet<string> = new Set<keyof StrategyCallbacks>([
+  'leverage',
+  'customStake',
+  'confirmEntry',
+]);
+/** More than the stakes of all trades together. */
+const WITHOUT_LIMIT = 1e12;
+
+const TEXTS = {
+  gap_at_stop: ['A candle that opens beyond the stop fills at the stop', 'Fill at the open'],
+  order_in_candle: [
+    'The order of stop, target and trailing stop inside a candle',
+    'Each trade alone under conservative fills',
+  ],
+  freed_later: [
+    'Slots and money that a later moment of the same candle frees are used',
+    'Without the trades that used them',
+  ],
+  entry_settlement: [
+    'Funding of the very time of the entry is paid or received',
+    'Without it: the exchange settles positions that were open before',
+  ],
+  open_at_end: ['Open trades close at the open of the last candle', 'Valued at the close of the last candle'],
+} as const satisfies Record<Assumption['name'], readonly [text: string, without: string]>;
+
+/**
+ * What each assumption of a run earned: its profit now minus its profit without the assumption, with the same trades and stakes
+ * (docs/results.md#assumptions). Amounts are first-order effects and do not add up.
+ */
+export function describeAssumptions(input: AssumptionsInput): ReportAssumptions {
+  const { table } = input.run;
+  const trades = readTrades(input);
+  const withDefaultFills = input.settings.fillModel === 'freqtrade';
+  const amounts: Partial<Record<Assumption['name'], Amount>> = {
+    ...(withDefaultFills && {
+      gap_at_stop: sumOf(trades.map(({ gap }) => gap)),
+      order_in_candle: orderInCandle(input, trades),
+      freed_later: freedLater(input),
+    }),
+    entry_settlement: entrySettlement(input, trades),
+    open_at_end: sumOf(trades.map(({ openAtEnd }) => openAtEnd)),
+  };
+  const assumptions = Object.entries(amounts).map(([key, amount]): Assumption => {
+    const name = key as Assumption['name'];
+    const [text, without] = TEXTS[name];
+    return { name, text, without, ...amount, amount_pct: percentOf(amount.amount, input.wallet) };
+  });
+  const value = tradedValue(table);
+  return {
+    assumptions: assumptions.sort((a, b) => Math.abs(b.amount ?? 0) - Math.abs(a.amount ?? 0)),
+    costs: COST_STEPS_BP.map((basis_points) => {
+      const amount = (value * basis_points) / 10_000;
+      return { basis_points, amount, amount_pct: (amount / input.wallet) * 100 };
+    }),
+  };
+}
+
+const percentOf = (amount: number | null, wallet: number) =>
+  amount === null ? null : (amount / wallet) * 100;
+
+/** Value of all fills, quote currency. */
+function tradedValue(table: TradeTable): number {
+  let value = 0;
+  for (let row = 0, { length } = table; row < length; row++) {
+    const orders = table.orders.get(row);
+    value += orders
+      ? orders.reduce((sum, { price, amount }) => sum + price * amount, 0)
+      : table.amount[row]! * (table.entryPrice[row]! + table.exitPrice[row]!);
+  }
+  return value;
+}
+
+/** A trade of the run, and what assumptions earned in it. */
+interface Trade {
+  readonly row: number;
+  readonly pair: PairInput;
+  readonly direction: 1 | -1;
+  /** By a fill at the stop in a candle that opened beyond it. */
+  readonly gap: number;
+  readonly openAtEnd: number;
+  /** Funding at the time of the entry. */
+  readonly settled: number;
+}
+
+function readTrades({ run: { table }, pairs, settings }: AssumptionsInput): Trade[] {
+  const byName = new Map(pairs.map((each) => [each.pair, each]));
+  return Array.from({ length: table.length }, (_, row) => {
+    const pair = byName.get(textAt(table.pair, row))!;
+    const direction = textAt(table.side, row) === 'long' ? 1 : -1;
+    return {
+      row,
+      pair,
+      direction,
+      gap: gapOf(table, row, pair, direction, settings),
+      openAtEnd: openAtEndOf(table, row, pair, direction, settings),
+      settled: settledAt(pair.funding, table.openedAt[row]!, table.amount[row]!, direction),
+    };
+  });
+}
+
+/** Profit of an exit at `exit` over one at `other`, after the fee of the exit. */
+const exitGain = (amount: number, exit: number, other: number, direction: 1 | -1, fee: number) =>
+  amount * (exit - other) * (direction - fee);
+
+/** What an exit earned by filling at its stop although its candle opened beyond it. */
+function gapOf(
+  table: TradeTable,
+  row: number,
+  { candles, detail }: PairInput,
+  direction: 1 | -1,
+  settings: RunSettings,
+): number {
+  const reason = textAt(table.exitReason, row);
+  if (reason !== 'stop_loss' && reason !== 'trailing_stop_loss') return 0;
+  const time = table.closedAt[row]!;
+  const stop = table.stopPrice[row]!;
+  const open = openAt(detail, time) ?? openAt(candles, time);
+  if (open === undefined || direction * (stop - open) <= 0) return 0;
+  const exit = table.exitPrice[row]!;
+  const amount = table.amount[row]!;
+  const earned = exitGain(amount, exit, (exit * open) / stop, direction, settings.fee);
+  // An isolated position loses its collateral at most.
+  if (settings.liquidation.marginMode === 'cross') return earned;
+  return Math.min(earned, table.profit[row]! + table.stake[row]!);
+}
+
+function openAt(candles: Candles | undefined, time: number): number | undefined {
+  if (!candles) return undefined;
+  const row = indexAtOrAfter(candles.timestamp, time);
+  return candles.timestamp[row] === time ? candles.open[row]! : undefined;
+}
+
+function openAtEndOf(
+  table: TradeTable,
+  row: number,
+  { candles }: PairInput,
+  direction: 1 | -1,
+  { fee }: RunSettings,
+): number {
+  if (table.leftOpen[row] === 0) return 0;
+  const exit = table.exitPrice[row]!;
+  const [open, close] = [candles.open.at(-1)!, candles.close.at(-1)!];
+  return exitGain(table.amount[row]!, exit, (exit * close) / open, direction, fee);
+}
+
+function settledAt(
+  funding: FundingEvents | undefined,
+  time: number,
+  amount: number,
+  direction: 1 | -1,
+): number {
+  if (!funding) return 0;
+  const { timestamp, rate, markPrice } = funding;
+  const event = indexAtOrAfter(timestamp, time);
+  return timestamp[event] === time ? -direction * rate[event]! * markPrice[event]! * amount : 0;
+}
+
+/** Sum of the amounts, and the number of trades that have one. */
+function sumOf(amounts: readonly number[]): Amount {
+  const found = amounts.filter((each) => each !== 0);
+  return { trades: found.length, amount: found.reduce((sum, each) => sum + each, 0), reason: null };
+}
+
+function unknown(reason: string): Amount {
+  return { trades: null, amount: null, reason };
+}
+
+function freedLater({ run: { freedLater: freed } }: AssumptionsInput): Amount {
+  return { trades: freed.entries, amount: freed.profit, reason: null };
+}
+
+function entrySettlement({ settings }: AssumptionsInput, trades: readonly Trade[]): Amount {
+  const { callbacks } = settings;
+  if (callbacks?.customEntryPrice || callbacks?.adjustEntryPrice) {
+    return unknown('The strategy sets entry prices: an entry may fill after the time of its order.');
+  }
+  // Conservative fills receive nothing there, and pay.
+  const counted = settings.fillModel === 'conservative' ? (each: number) => Math.min(each, 0) : Number;
+  return sumOf(trades.map(({ settled }) => counted(settled)));
+}
+
+/** Simulates each trade alone under conservative fills. Gaps fill at the open in both, and funding at the entry counts in both. */
+function orderInCandle(input: AssumptionsInput, trades: readonly Trade[]): Amount {
+  const { settings, run } = input;
+  const deciding = Object.keys(settings.callbacks ?? {}).filter((name) => !ENTRY_CALLBACKS.has(name));
+  if (deciding.length > 0) {
+    return unknown(`Callbacks of the strategy take part in exits: ${deciding.join(', ')}.`);
+  }
+  if (!run.dependsOnFillModel) return { trades: 0, amount: 0, reason: null };
+  const alone = simulateAlone(input, trades);
+  return sumOf(
+    trades.map((trade) => {
+      const { row, gap, settled } = trade;
+      const conservative = alone.get(keyOf(trade, run.table));
+      if (conservative === undefined) return 0;
+      const received = Math.max(settled, 0);
+      const earned = run.table.profit[row]! - gap - (conservative + received);
+      // Two simulations round differently.
+      return Math.abs(earned) < 1e-7 ? 0 : earned;
+    }),
+  );
+}
+
+const keyOf = ({ row, pair, direction }: Trade, table: TradeTable) =>
+  `${pair.pair} ${direction} ${table.openedAt[row]!}`;
+
+/** Profits of the trades, each with its own stake and leverage and without a rule that any other trade could change. */
+function simulateAlone(
+  { settings, pairs, run: { table } }: AssumptionsInput,
+  trades: readonly Trade[],
+): Map<string, number> {
+  const entries = new Map(trades.map((trade) => [keyOf(trade, table), trade.row]));
+  const rowOf = (pair: string, side: 'long' | 'short', time: number) =>
+    entries.get(`${pair} ${side === 'long' ? 1 : -1} ${time}`);
+  const alone: SimulationSettings = {
+    ...settings,
+    fillModel: 'conservative',
+    startingBalance: WITHOUT_LIMIT,
+    tradableBalanceRatio: 1,
+    maxOpenTrades: Number.POSITIVE_INFINITY,
+    positionStacking: true,
+    stake: { kind: 'fixed', amount: 1 },
+    callbacks: {
+      confirmEntry: ({ pair, time }, side) => rowOf(pair, side, time) !== undefined,
+      customStake: ({ pair, time }, side, proposed) => {
+        const row = rowOf(pair, side, time);
+        return row === undefined ? proposed : table.stake[row]!;
+      },
+      leverage: ({ pair, time }, side, proposed) => {
+        const row = rowOf(pair, side, time);
+        return row === undefined ? proposed : table.leverage[row]!;
+      },
+    },
+  };
+  const { protections: _, availableCapital: __, ...free } = alone;
+  const inputs = pairs.map((pair) => enterOnlyAt(pair, trades, table, settings.timeframeMs));
+  const { table: result } = simulate(inputs, free, { equity: false });
+  const profits = new Map<string, number>();
+  for (let row = 0, { length } = result; row < length; row++) {
+    const side = textAt(result.side, row) === 'long' ? 1 : -1;
+    const key = `${textAt(result.pair, row)} ${side} ${result.openedAt[row]!}`;
+    // The amount may be a step less: it is cut again from the rounded stake.
+    const amount = table.amount[entries.get(key)!]!;
+    profits.set(key, (result.profit[row]! * amount) / result.amount[row]!);
+  }
+  return profits;
+}
+
+/** The pair with the entry signals of its trades only. The others still hold exits back. */
+function enterOnlyAt(
+  pair: PairInput,
+  trades: readonly Trade[],
+  table: TradeTable,
+  stepMs: number,
+): PairInput {
+  const [first] = pair.candles.timestamp;
+  const opens = trades
+    .filter((trade) => trade.pair === pair)
+    .map(({ row }) => first! + Math.floor((table.openedAt[row]! - first!) / stepMs) * stepMs);
+  const intervals = [...new Set(opens)].sort((a, b) => a - b).map((from) => ({ from, to: from + 1 }));
+  return enterOnlyWithin(pair, { ...pair.universe, intervals }, stepMs);
+}
