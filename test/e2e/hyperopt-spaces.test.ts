@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { ACCOUNT, MARKET, pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -36,9 +37,16 @@ describe('hyperopt job without models', () => {
 
   it('best value equals the backtest of the best parameters to the last bit', async () => {
     const { job, result } = one;
+    const stores = openStores(platform.info.storage as unknown as StorageEnv);
+    const found = await stores.ownerTrials.read('anonymous', []);
+    stores.dynamo.destroy();
+    const counted = new Set(found.trials.map(({ digest }) => digest));
+    expect(counted.size).toBeGreaterThan(20);
     const byHand = await platform.run({ ...MARKET, ...ACCOUNT, ...pasted(result.best_params) });
     expect(byHand.result.sharpe_ratio).toBe(result.best_value);
     expect(byHand.config.ml_engine).toBeUndefined();
+    // It has the daily returns of the best trial, so it is no further one.
+    expect(byHand.trials.owner).toBe(counted.size);
     const again = await platform.run({ strategy: MARKET.strategy }, { hyperopt_job_id: job.job_id });
     expect(again.config).toEqual(byHand.config);
     expect(again.result).toEqual(byHand.result);

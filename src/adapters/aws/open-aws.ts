@@ -37,10 +37,6 @@ export function openAws(env: AwsEnv) {
       const { DynamoTrialLedger } = await import('../dynamo/trial-ledger.ts');
       return new DynamoTrialLedger(dynamo, JOBS_TABLE);
     }),
-    ownerTrials: lazy(async () => {
-      const { DynamoOwnerTrials } = await import('../dynamo/owner-trials.ts');
-      return new DynamoOwnerTrials(dynamo, JOBS_TABLE);
-    }),
     events: lazy(async () => {
       const { DynamoEventLog } = await import('../dynamo/event-log.ts');
       return new DynamoEventLog(dynamo, JOBS_TABLE, Date);

@@ -26,6 +26,10 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       const { DynamoStrategyCosts } = await import('../dynamo/strategy-costs.ts');
       return new DynamoStrategyCosts(dynamo, env.JOBS_TABLE);
     }),
+    ownerTrials: lazy(async () => {
+      const { DynamoOwnerTrials } = await import('../dynamo/owner-trials.ts');
+      return new DynamoOwnerTrials(dynamo, env.JOBS_TABLE);
+    }),
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
     rejectImages: env.REJECT_IMAGES,

@@ -16,7 +16,7 @@ import type { RunningMoments } from '#engine/stats/running-moments.ts';
 import { sha256 } from '../ids.ts';
 import { checkStored, fromAttributes, type Item } from './stored-items.ts';
 
-/** Entries of an item that backtests share: one write unit each, because the item stays below 1 KB. */
+/** Entries of an item that backtests share: one write unit each, because the item stays below 1 KB unless it has dozens of assets. */
 const MAX_ENTRIES = 16;
 /** Sums of one owner: hyperopt jobs of many trials. */
 const MAX_SUMS = 1_000;
