@@ -162,9 +162,7 @@ const ASSUMPTIONS = define('assumptions', {
     'profit now - profit without the assumption, same trades and stakes',
   ],
   'assumptions.amount_pct': ['Earned, %', 'percent', 'amount / B0 * 100'],
-  'assumptions.costs.basis_points': ['Basis points', 'count', 'of the values of entries and exits'],
-  'assumptions.costs.amount': ['Cost', 'quote', 'sum of entry and exit values * basis points / 10,000'],
-  'assumptions.costs.amount_pct': ['Cost, %', 'percent', 'amount / B0 * 100'],
+  'assumptions.basis_points': ['Basis points', 'count', 'of the values of entries and exits'],
 });
 
 const DATA = define('data', {

@@ -1,6 +1,6 @@
 import type { ReportAssumptions } from '#contract/backtests/report.ts';
 import { type Candles, indexAtOrAfter } from '../candles.ts';
-import type { RunSettings } from '../run/config.ts';
+import type { RunSettings } from '../run/simulation-settings.ts';
 import { enterOnlyWithin } from '../run/universe-mask.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { type TradeTable, textAt } from '../simulator/trade-table.ts';
@@ -30,10 +30,10 @@ const ENTRY_CALLBACKS: ReadonlySet<string> = new Set<keyof StrategyCallbacks>([
 const WITHOUT_LIMIT = 1e12;
 
 const TEXTS = {
-  gap_at_stop: ['A candle that opens beyond the stop fills at the stop', 'Fill at the open'],
+  gap_at_stop: ['A candle that opens beyond a stop that has not moved fills at the stop', 'Fill at the open'],
   order_in_candle: [
     'The order of stop, target and trailing stop inside a candle',
-    'Each trade alone under conservative fills',
+    'Each trade alone under conservative fills, gaps beyond a moved stop at the open',
   ],
   freed_later: [
     'Slots and money that a later moment of the same candle frees are used',
@@ -133,12 +133,16 @@ function gapOf(
   direction: 1 | -1,
   settings: RunSettings,
 ): number {
-  const reason = textAt(table.exitReason, row);
-  if (reason !== 'stop_loss' && reason !== 'trailing_stop_loss') return 0;
+  // Of a stop that moved, the trade does not say where it was when the candle opened: its gap is part of the order inside a candle.
+  if (textAt(table.exitReason, row) !== 'stop_loss') return 0;
   const time = table.closedAt[row]!;
   const stop = table.stopPrice[row]!;
-  const open = openAt(detail, time) ?? openAt(candles, time);
-  if (open === undefined || direction * (stop - open) <= 0) return 0;
+  const candle = candleAt(detail, time) ?? candleAt(candles, time);
+  if (candle === undefined) return 0;
+  const { open, high, low } = candle;
+  // A candle that is beyond the stop as a whole fills at its open.
+  const fillsAtStop = direction === 1 ? high >= stop : low <= stop;
+  if (!fillsAtStop || direction * (stop - open) <= 0) return 0;
   const exit = table.exitPrice[row]!;
   const amount = table.amount[row]!;
   const earned = exitGain(amount, exit, (exit * open) / stop, direction, settings.fee);
@@ -147,10 +151,11 @@ function gapOf(
   return Math.min(earned, table.profit[row]! + table.stake[row]!);
 }
 
-function openAt(candles: Candles | undefined, time: number): number | undefined {
+function candleAt(candles: Candles | undefined, time: number) {
   if (!candles) return undefined;
   const row = indexAtOrAfter(candles.timestamp, time);
-  return candles.timestamp[row] === time ? candles.open[row]! : undefined;
+  if (candles.timestamp[row] !== time) return undefined;
+  return { open: candles.open[row]!, high: candles.high[row]!, low: candles.low[row]! };
 }
 
 function openAtEndOf(

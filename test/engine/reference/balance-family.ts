@@ -43,7 +43,10 @@ export function equityResource(points: readonly EquityPoint[], wallet: number) {
  */
 export function balanceFamily(points: readonly EquityPoint[], wallet: number, days: number) {
   const equity = [wallet, ...lastPer(points, 10).values()];
-  const returns = equity.slice(1).map((value, i) => value / (equity[i] as number) - 1);
+  const returns = equity
+    .slice(1)
+    .map((value, i) => value / (equity[i] as number) - 1)
+    .map((ratio) => (Math.abs(ratio) < 1e-9 ? 0 : ratio));
   const losses = returns.filter((value) => value < 0);
   const squares = returns.map((value) => Math.min(value, 0) ** 2);
   const daily = drawdowns(wallet, equity);

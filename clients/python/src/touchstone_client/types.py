@@ -703,6 +703,8 @@ class BacktestReportData(TypedDict):
     """Which pairs were in when; absent in a run without a universe"""
     models: NotRequired[ReportModels]
     """Absent in a run without the ML engine"""
+    assumptions: NotRequired[ReportAssumptions]
+    """Absent in reports of engines before 2.0.0"""
     biases: list[BacktestReportDataBiasesItem]
     notation: dict[str, str]
     """Symbols of the formulas"""
@@ -3070,7 +3072,7 @@ class Me(TypedDict):
 class MetricDefinition(TypedDict):
     label: str
     unit: Literal["percent", "quote", "base", "ratio", "count", "minutes", "days", "probability"]
-    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models", "robustness", "slippage", "universe"]
+    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "assumptions", "data", "models", "robustness", "slippage", "universe"]
     """A family of metrics, or another part of the report"""
     formula: str
     """In the symbols of `notation`"""
@@ -4025,6 +4027,35 @@ class RegisterRequestThresholds(TypedDict):
     min_profit_factor: NotRequired[float | None]
     max_drawdown: NotRequired[float | None]
     """Percent, of either sign"""
+
+
+class ReportAssumptions(TypedDict):
+    """What each assumption earned, by size, and what a fee or slippage higher by so much would cost. First-order effects: they do not add up"""
+
+    assumptions: list[ReportAssumptionsAssumptionsItem]
+    costs: list[ReportAssumptionsCostsItem]
+
+
+class ReportAssumptionsAssumptionsItem(TypedDict):
+    name: Literal["gap_at_stop", "order_in_candle", "freed_later", "entry_settlement", "open_at_end"]
+    text: str
+    without: str
+    """What the amount is compared with"""
+    trades: int | None
+    """Trades that it changes; null when unknown"""
+    amount: float | None
+    """Profit now minus profit without the assumption, same trades and stakes; positive: it helped. null when unknown"""
+    amount_pct: float | None
+    """Of the wallet"""
+    reason: str | None
+    """Why it is unknown"""
+
+
+class ReportAssumptionsCostsItem(TypedDict):
+    basis_points: float
+    """Of the values of entries and exits"""
+    amount: float
+    amount_pct: float
 
 
 class ReportCosts(TypedDict):

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { describeAssumptions } from '#engine/report/assumptions.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
+import { tradeAt } from '#engine/simulator/trade-table.ts';
+import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
+import { flat, fundingOf, HOUR, pairOf, type Row, START, settingsOf } from '../simulator/market.ts';
+
+const WALLET = 1000;
+
+function assumptionsOf(pairs: readonly PairInput[], changes: Partial<SimulationSettings> = {}) {
+  const settings = { ...settingsOf(changes), tradableBalanceRatio: 1, unfilledTimeoutMinutes: 10 };
+  const run = simulate(pairs, settings);
+  const { assumptions, costs } = describeAssumptions({ settings, run, pairs, wallet: WALLET });
+  const amounts = Object.fromEntries(assumptions.map(({ name, trades, amount }) => [name, [trades, amount]]));
+  return { run, assumptions, costs, amounts };
+}
+
+const NOTHING = [0, 0];
+
+describe('assumptions of a report', () => {
+  it('a gap beyond the stop earned the way from the open to the stop', () => {
+    const rows: Row[] = [flat(100), flat(100), [85, 98, 84, 97], flat(97)];
+    const { amounts } = assumptionsOf([pairOf({ rows, enterLong: [0] })], { stoploss: -0.05 });
+    // Filled at 95, at the open 85: both models of a fill alone have the same gap.
+    expect(amounts).toEqual({
+      gap_at_stop: [1, 10],
+      order_in_candle: NOTHING,
+      freed_later: NOTHING,
+      entry_settlement: NOTHING,
+      open_at_end: NOTHING,
+    });
+  });
+
+  it('a gap of a short, with a fee', () => {
+    const rows: Row[] = [flat(100), flat(100), [120, 121, 104, 112], flat(112)];
+    const { amounts } = assumptionsOf([pairOf({ rows, enterShort: [0] })], { stoploss: -0.05, fee: 0.001 });
+    const [trades, amount] = amounts.gap_at_stop!;
+    expect(trades).toBe(1);
+    // One unit is bought at the stop of 105 instead of 120, and pays the fee of 15 less.
+    expect(amount).toBeCloseTo(15 * 1.001, 6);
+  });
+
+  it('a candle that is beyond the stop as a whole fills at its open in every model', () => {
+    const rows: Row[] = [flat(100), flat(100), [85, 90, 84, 88], flat(88)];
+    const { amounts } = assumptionsOf([pairOf({ rows, enterLong: [0] })], { stoploss: -0.05 });
+    expect(amounts.gap_at_stop).toEqual(NOTHING);
+    expect(amounts.order_in_candle).toEqual(NOTHING);
+  });
+
+  it('an open trade closes at the open of the last candle, not at its close', () => {
+    const rows: Row[] = [flat(100), flat(100), [104, 104, 96, 96]];
+    const { amounts } = assumptionsOf([pairOf({ rows, enterLong: [0] })]);
+    expect(amounts.open_at_end).toEqual([1, 8]);
+  });
+
+  it('funding at the time of the entry is an amount, that of later times is not', () => {
+    const rows: Row[] = [flat(100), flat(100), flat(100), flat(100), flat(100)];
+    const funding = fundingOf([
+      { hour: 1, rate: -0.01, markPrice: 100 },
+      { hour: 2, rate: -0.05, markPrice: 100 },
+    ]);
+    const { amounts } = assumptionsOf([pairOf({ rows, enterLong: [0], exitLong: [2], funding })]);
+    expect(amounts.entry_settlement).toEqual([1, 1]);
+    expect(amounts.order_in_candle).toEqual(NOTHING);
+  });
+
+  it('trades that used a slot that a later moment of the candle freed are an amount', () => {
+    const rows: Row[] = [flat(100), [100, 145, 100, 145], flat(145)];
+    const pairs = ['A', 'B', 'C'].map((pair) => pairOf({ pair, rows, enterLong: [0] }));
+    const { amounts } = assumptionsOf(pairs, { minimalRoi: { 0: 0.4 } });
+    expect(amounts.freed_later).toEqual([2, 80]);
+  });
+
+  it('rows are sorted by size, and costs are values of one, two and five basis points', () => {
+    const rows: Row[] = [flat(100), flat(100), [85, 98, 84, 97], flat(97)];
+    const { assumptions, costs } = assumptionsOf([pairOf({ rows, enterLong: [0] })], { stoploss: -0.05 });
+    expect(assumptions[0]!.name).toBe('gap_at_stop');
+    expect(assumptions[0]!.amount_pct).toBe(1);
+    // Entry at 100 and exit at 95.
+    expect(costs.map(({ amount }) => amount)).toEqual([0.0195, 0.039, 0.0975]);
+  });
+
+  it('callbacks that take part in exits make the order inside a candle unknown, with the reason', () => {
+    const rows: Row[] = [flat(100), flat(100), flat(100), flat(100)];
+    const { assumptions } = assumptionsOf([pairOf({ rows, enterLong: [0] })], {
+      callbacks: { customExit: () => null },
+    });
+    const row = assumptions.find(({ name }) => name === 'order_in_candle')!;
+    expect(row).toMatchObject({ trades: null, amount: null, reason: expect.stringContaining('customExit') });
+  });
+
+  it('a conservative run has no assumptions on the order inside a candle', () => {
+    const rows: Row[] = [flat(100), flat(100), flat(100), flat(100)];
+    const { amounts } = assumptionsOf([pairOf({ rows, enterLong: [0] })], { fillModel: 'conservative' });
+    expect(Object.keys(amounts).sort()).toEqual(['entry_settlement', 'open_at_end']);
+  });
+
+  it('the order inside a candle is the sum of each trade alone under conservative fills', () => {
+    const rows = walk(600);
+    const enterLong = rows.flatMap((_, row) => (row % 7 === 0 && row < 590 ? [row] : []));
+    const enterShort = rows.flatMap((_, row) => (row % 11 === 3 && row < 590 ? [row] : []));
+    const changes = {
+      stoploss: -0.02,
+      trailing: { stop: 0.02, positive: 0.01, positiveOffset: 0.015, onlyOffsetReached: true },
+      minimalRoi: { 0: 0.04, 300: 0.01 },
+      fee: 0.0005,
+    };
+    const pair = pairOf({ rows, enterLong, enterShort });
+    const { run, amounts } = assumptionsOf([pair], changes);
+    const { table } = run;
+    expect(table.length).toBeGreaterThan(30);
+    let [sum, changed] = [0, 0];
+    for (let row = 0; row < table.length; row++) {
+      const trade = tradeAt(table, row);
+      const opened = (trade.openedAt - START) / HOUR;
+      const entry = { [trade.side === 'long' ? 'enterLong' : 'enterShort']: [opened - 1] };
+      const alone = simulate(
+        [pairOf({ rows, ...entry })],
+        settingsOf({ ...changes, fillModel: 'conservative' }),
+      );
+      const isStop = trade.exitReason === 'stop_loss';
+      const [open, high, low] = rows[(trade.closedAt - START) / HOUR]!;
+      const side = trade.side === 'long' ? 1 : -1;
+      const atStop = side === 1 ? high >= trade.stopPrice : low <= trade.stopPrice;
+      const gap = isStop && atStop ? Math.max(0, side * (trade.stopPrice - open)) : 0;
+      const withoutGap = trade.profit - gap * trade.amount * (1 - side * 0.0005);
+      const difference = withoutGap - alone.trades[0]!.profit;
+      sum += difference;
+      if (Math.abs(difference) > 1e-7) changed++;
+    }
+    expect(changed).toBeGreaterThan(0);
+    expect(amounts.order_in_candle![0]).toBe(changed);
+    expect(amounts.order_in_candle![1]).toBeCloseTo(sum, 5);
+  });
+});
+
+/** Candles of a walk with a fixed seed; each opens at the close before it, now and then with a gap. */
+function walk(count: number): Row[] {
+  let state = 7;
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648 - 0.5;
+  };
+  const rows: Row[] = [];
+  let price = 100;
+  for (let row = 0; row < count; row++) {
+    const open = price * (row % 17 === 0 ? 1 + random() * 0.06 : 1);
+    const close = open * (1 + random() * 0.03);
+    const high = Math.max(open, close) * (1 + Math.abs(random()) * 0.03);
+    const low = Math.min(open, close) * (1 - Math.abs(random()) * 0.03);
+    rows.push([open, high, low, close]);
+    price = close;
+  }
+  return rows;
+}
