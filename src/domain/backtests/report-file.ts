@@ -1,6 +1,6 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import type { TradeColumns } from '#contract/backtests/backtest-trades.ts';
-import type { BacktestReport } from '#contract/backtests/report.ts';
+import type { BacktestReport, ReportSettings } from '#contract/backtests/report.ts';
 import {
   FILE_CANDLES_MARK,
   FILE_DATA_MARK,
@@ -78,6 +78,7 @@ async function dataOf(
     ...(columns.orders && { orders: columns.orders }),
   };
   const largest = largestTrades(trades);
+  const report = stored as BacktestReport;
   return {
     job: {
       job_id,
@@ -90,10 +91,15 @@ async function dataOf(
       registered: job.registered ?? null,
       found_by: job.found_by ?? null,
     },
-    report: { ...(stored as BacktestReport), job_id, warnings, timing, look_ahead: lookAheadOf(job) },
+    report: { ...report, job_id, warnings, timing, look_ahead: lookAheadOf(job) },
     curve,
     trades,
-    candles: await readWindows(deps.dataProxy, windowsOf(trades, largest, job), job, correlationId),
+    candles: await readWindows(
+      deps.dataProxy,
+      windowsOf(trades, largest, report.settings),
+      job,
+      correlationId,
+    ),
     largest: largest[0] === undefined ? null : trades.id[largest[0]]!,
   };
 }
@@ -120,18 +126,23 @@ interface Window {
   readonly to: number;
 }
 
-/** Windows around the trades, the largest first until there are enough, joined where they touch. */
+/**
+ * Windows around the trades, the largest first until there are enough, joined where they touch. They end with the candles of the
+ * run: later ones arrive after it, and would change the page.
+ */
 function windowsOf(
   { pair, opened_at, closed_at }: ReportFileData['trades'],
   rows: readonly number[],
-  job: JobIn<'completed'>,
+  { timeframe, first_candle, last_candle }: ReportSettings,
 ): Window[] {
-  const step = TIMEFRAME_MS[job.config.timeframe] / 1_000;
+  const step = TIMEFRAME_MS[timeframe] / 1_000;
+  const first = Date.parse(first_candle) / 1_000;
+  const end = Date.parse(last_candle) / 1_000 + step;
   const chosen: Window[] = [];
   let candles = 0;
   for (const row of rows) {
-    const from = opened_at[row]! - CONTEXT * step;
-    const to = closed_at[row]! + (CONTEXT + 1) * step;
+    const from = Math.max(first, opened_at[row]! - CONTEXT * step);
+    const to = Math.min(end, closed_at[row]! + (CONTEXT + 1) * step);
     const count = (to - from) / step;
     if (candles + count > MAX_CANDLES) continue;
     candles += count;
