@@ -48,7 +48,7 @@ it.each([
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
-  ['BacktestReport', BacktestReport, 1, '9a3a552979c71b7d'],
+  ['BacktestReport', BacktestReport, 1, 'a7ab0367aa9481e0'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],
