@@ -1,4 +1,3 @@
-import { Fragment } from 'react';
 import { NO_VALUE, signed, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -50,19 +49,16 @@ export function AssumptionsPanel(props: { readonly assumptions: Assumptions; rea
         idOf={({ name }) => name}
         label="What each assumption earned"
       />
-      <dl className="defs pad">
-        {assumptions.costs.map(({ basis_points, amount, amount_pct }) => (
-          <Fragment key={basis_points}>
-            <dt>A fee or slippage higher by {basis_points} bp of the traded value costs</dt>
-            <dd>
-              {value(amount, 'quote')} ({value(amount_pct, 'percent')} %)
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
       <p className="faint pad">
-        Profit now minus profit without the assumption, with the same trades and stakes. Positive: it helped.
-        Amounts are first-order effects and do not add up.
+        Profit now minus profit without it, same trades: first-order effects that do not add up. A fee or
+        slippage higher by{' '}
+        {assumptions.costs
+          .map(
+            ({ basis_points, amount, amount_pct }) =>
+              `${basis_points} bp costs ${value(amount, 'quote')} (${value(amount_pct, 'percent')} %)`,
+          )
+          .join(', ')}
+        .
       </p>
     </Panel>
   );
