@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
   { folder: 'lambdas', project: ['src'], packages: ANY },
   {
     folder: 'lib',
-    project: ['src/contract', 'src/engine/nearest-name.ts', 'package.json'],
+    project: ['src/contract', 'package.json'],
     packages: ['aws-cdk-lib', 'aws-cdk-lib/*', 'constructs', 'cdk-nag', 'cdk-nag/*', 'zod', 'node:*'],
   },
   {

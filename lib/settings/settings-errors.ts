@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { nearestName } from '#engine/nearest-name.ts';
+import { nearestName } from '#contract/values/nearest-name.ts';
 
 /** Wrong settings. The message has one line per problem: path of the setting, its value, and what to write. */
 export class SettingsError extends Error {

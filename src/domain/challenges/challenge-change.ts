@@ -1,5 +1,5 @@
 import type { StoredChallenge, StoredEvaluation, Variant } from '#contract/registry/stored-challenge.ts';
-import { roundNumbers } from '#engine/report/round.ts';
+import { roundNumbers } from '#engine/round.ts';
 import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
 import { plus, ZERO } from '#engine/stats/double-double.ts';
 import type { ChallengeChange } from '../transitions/registry-store.ts';

@@ -8,7 +8,7 @@ import type {
 } from '#contract/hyperopt/hyperopt.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { listNames } from '#contract/values/list-names.ts';
-import { roundNumbers } from '#engine/report/round.ts';
+import { roundNumbers } from '#engine/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { groupEqualRuns } from '#engine/search/trials.ts';

@@ -5,8 +5,8 @@ import type {
   StoredPermutedSearch,
   TrialParams,
 } from '#contract/hyperopt/hyperopt.ts';
-import { roundNumbers } from '#engine/report/round.ts';
 import { intervalOf } from '#engine/robustness/bootstrap.ts';
+import { roundNumbers } from '#engine/round.ts';
 import { suggest } from '#engine/search/sampler.ts';
 import {
   bestTrial,

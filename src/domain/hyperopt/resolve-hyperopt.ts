@@ -14,8 +14,8 @@ import {
 } from '#contract/hyperopt/hyperopt-request.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { nearestName } from '#contract/values/nearest-name.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
-import { nearestName } from '#engine/nearest-name.ts';
 import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { DAY_MS } from '#engine/timeframe.ts';

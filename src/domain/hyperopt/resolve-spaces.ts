@@ -14,8 +14,8 @@ import {
 import { CodedError } from '#contract/values/errors.ts';
 import { growsSameTrees } from '#contract/values/hyperopt-limits.ts';
 import type { ModelKind, NumberBounds } from '#contract/values/limits.ts';
+import { nearestName } from '#contract/values/nearest-name.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
-import { nearestName } from '#engine/nearest-name.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { Parameter } from '#engine/strategy.ts';
 import { checkModelType } from '../config/resolve-ml-engine.ts';

@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
-import { roundNumber } from '#engine/report/round.ts';
 import { notPermutable, type Permutation, permutedPairs } from '#engine/robustness/permuted-pairs.ts';
+import { roundNumber } from '#engine/round.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';

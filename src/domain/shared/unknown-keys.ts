@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
-import { misspelledName, nearestName } from '#engine/nearest-name.ts';
+import { misspelledName, nearestName } from '#contract/values/nearest-name.ts';
 
 /**
  * One warning for each unknown key of `value`. Unknown keys are ignored.

@@ -4,7 +4,7 @@ import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
 import { comparableValue, undefinedReason } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import { roundNumber } from '#engine/report/round.ts';
+import { roundNumber } from '#engine/round.ts';
 import { type ComparedMetrics, type ComparisonDecision, decideChallenger } from './decide-challenger.ts';
 
 /** Part of a version that a comparison reads. */

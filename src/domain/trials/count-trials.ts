@@ -3,7 +3,7 @@ import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
 import { assetsOf } from '#contract/values/currency.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
-import { roundNumbers } from '#engine/report/round.ts';
+import { roundNumbers } from '#engine/round.ts';
 import { probabilisticSharpe, type SharpeSample, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
 import type { ListedJobRow } from '../jobs/job-list-ports.ts';
 import type { ClaimedJob, Digest } from '../ports.ts';

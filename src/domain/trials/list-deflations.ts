@@ -1,5 +1,5 @@
 import type { Deflation, TrialRecord } from '#contract/backtests/trial-ledger.ts';
-import { roundNumbers } from '#engine/report/round.ts';
+import { roundNumbers } from '#engine/round.ts';
 import type { JobRow } from '../jobs/job-list-ports.ts';
 import { trialRunOf } from './count-trials.ts';
 import { type DeflatedRun, deflateRun } from './deflate-run.ts';

@@ -1,8 +1,8 @@
+import { nearestName } from '#contract/values/nearest-name.ts';
 import type { Candles } from '../candles.ts';
 import { firstAbove } from '../digest.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
-import { nearestName } from '../nearest-name.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
   Columns,

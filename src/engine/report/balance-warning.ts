@@ -2,9 +2,9 @@ import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
+import { roundNumber } from '../round.ts';
 import { availableStake, proposedStake } from '../simulator/rules/money.ts';
 import type { EquityCurve, PairInput } from '../simulator/types.ts';
-import { roundNumber } from './round.ts';
 
 /**
  * Warning about a balance that ran out: the day from which it did not suffice for another trade, up to the end of the run, with the

@@ -31,12 +31,12 @@ import {
 } from '../metrics/robustness-catalogue.ts';
 import { undefinedMetrics } from '../metrics/undefined.ts';
 import { UNIVERSE_DEFINITIONS } from '../metrics/universe-catalogue.ts';
+import { roundNumber, roundNumbers } from '../round.ts';
 import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { universeBiases } from '../universe/biases.ts';
 import { balanceWarnings } from './balance-warning.ts';
 import { reportLocks } from './locks.ts';
-import { roundNumber, roundNumbers } from './round.ts';
 import { buildSlippage, slippageBiases } from './slippage.ts';
 import { buildCosts, buildDrawdowns, buildPeriods, buildTables } from './tables.ts';
 

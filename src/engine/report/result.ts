@@ -7,10 +7,10 @@ import { canonicalJson, type Digest } from '../digest.ts';
 import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';
 import { undefinedMetrics } from '../metrics/undefined.ts';
+import { roundNumbers } from '../round.ts';
 import type { PairData } from '../run/history.ts';
 import { finite, mean, sum, variance } from '../stats/moments.ts';
 import { ENGINE_VERSION } from '../version.ts';
-import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
 export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestResult {

@@ -1,10 +1,10 @@
 import type { BacktestReport } from '#contract/backtests/report.ts';
 import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { roundNumber } from '../round.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { textAt } from '../simulator/trade-table.ts';
 import type { PairFills, PairInput } from '../simulator/types.ts';
 import { estimatesOver } from '../slippage/daily-costs.ts';
-import { roundNumber } from './round.ts';
 
 /** Share of a candle's volume above which a fill is large. */
 const LARGE = 0.01;

@@ -1,4 +1,4 @@
-import { roundNumber } from './round.ts';
+import { roundNumber } from '../round.ts';
 
 /** Significant digits of a value: a pixel of a small chart needs no more. */
 const DIGITS = 6;

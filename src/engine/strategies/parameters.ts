@@ -1,4 +1,4 @@
-import { nearestName } from '../nearest-name.ts';
+import { nearestName } from '#contract/values/nearest-name.ts';
 import type { Parameter, ParameterSpec, ParameterValues } from '../strategy.ts';
 
 /** Rejected override. */

@@ -6,11 +6,11 @@ import {
   MODEL_ALIASES,
   MODEL_KINDS,
 } from '#contract/values/limits.ts';
+import { nearestName } from '#contract/values/nearest-name.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { SYMBOLS } from '#contract/values/trading-modes.ts';
 import { classifierSettingProblems, modelKindOf } from '../ml/settings.ts';
 import { mlEngineOf } from '../ml/windows.ts';
-import { nearestName } from '../nearest-name.ts';
 import {
   CALLBACK_NAMES,
   type MlEngineOverrides,

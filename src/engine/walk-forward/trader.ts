@@ -4,7 +4,7 @@ import { dailyReturns } from '../metrics/equity-curve.ts';
 import { type ComputedMetrics, measureRun } from '../metrics/metrics.ts';
 import type { Window } from '../ml/windows.ts';
 import { buildResult } from '../report/result.ts';
-import { roundNumber, roundNumbers } from '../report/round.ts';
+import { roundNumber, roundNumbers } from '../round.ts';
 import { MIN_CANDLES, type PairHistory, readHistory } from '../run/history.ts';
 import { digestPair, marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
 import { simulationSettings } from '../run/simulation-settings.ts';

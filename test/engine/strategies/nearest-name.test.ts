@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editDistance, misspelledName, nearestName } from '#engine/nearest-name.ts';
+import { editDistance, misspelledName, nearestName } from '#contract/values/nearest-name.ts';
 
 describe('editDistance', () => {
   it.each([
