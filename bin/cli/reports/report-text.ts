@@ -94,12 +94,12 @@ function assumptionsText({ assumptions, costs }: NonNullable<Report['assumptions
   ]);
   const steps = costs.map(
     ({ basis_points, amount, amount_pct }) =>
-      `${basis_points} bp ${number(amount, digits)} (${percent(amount_pct)})`,
+      `${basis_points} bp costs ${number(amount, digits)} (${percent(amount_pct)})`,
   );
   return [
     table(['What each assumption earned', 'Compared with', 'Trades', 'Earned', 'of wallet'], rows),
     wrap(
-      `A fee or slippage higher by ${steps.join(', ')} of the traded value. Amounts are first-order effects and do not add up.`,
+      `A fee or slippage on the traded value that is higher by ${steps.join(', ')}. Amounts are first-order effects and do not add up.`,
       lineWidth(),
     ),
   ].join('\n');
