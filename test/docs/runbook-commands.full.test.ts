@@ -94,7 +94,7 @@ const account = {
 const PRELUDE = `
 npm() {
   [ "$1" = run ] && [ "$3" = -- ] || return 9
-  program="$ROOT/bin/$2.ts"; shift 3
+  program="$ROOT/bin/operate/$2.ts"; shift 3
   "$NODE" "$program" "$@"
 }
 npx() { echo "npx $*"; }
