@@ -78,11 +78,8 @@ describe('staged version', () => {
     });
   });
 
-  it('staged version without orders passes validation with a warning', async () => {
-    const version = await register('sleeper');
-    await stage('sleeper', version);
-    const validation = await fixture.platform.validated('sleeper', version);
-    expect(check(validation, 'smoke_run')).toMatchObject({ status: 'warning', value: 0 });
+  it('version without trades cannot be registered: its undefined drawdown satisfies no threshold', async () => {
+    await expect(register('sleeper')).rejects.toThrow('max_drawdown_pct undefined (no trades)');
   });
 });
 
