@@ -33,6 +33,12 @@ function config(random: Random, strategy: string) {
   return { strategy, timeframe, pairs, date_range: { start: new Date(start).toISOString(), end } };
 }
 
+/** Always the same, with trades of both models: a version without trades cannot be staged. */
+function versionConfig(strategy: string) {
+  const [start, end] = [FIRST_DAY, FIRST_DAY + 180 * DAY_MS].map((time) => new Date(time).toISOString());
+  return { strategy, timeframe: '1h', pairs: PAIRS, date_range: { start, end } };
+}
+
 /** Submits a backtest, and cancels one in ten. */
 export async function backtest({ client, jobs, urls, random }: Stage): Promise<void> {
   const strategy = random() < 0.5 ? CHALLENGE_MODEL : TRANSITION_MODEL;
@@ -116,11 +122,7 @@ export async function readJobs({ jobs, random }: Stage): Promise<void> {
 }
 
 /** Creates versions for transitions and a challenge for trades. Returns the URL of the challenge. */
-export async function prepare(
-  client: SoakClient,
-  urls: SoakedPlatform['urls'],
-  random: Random,
-): Promise<string> {
+export async function prepare(client: SoakClient, urls: SoakedPlatform['urls']): Promise<string> {
   const done = async (url: string, content: unknown) => {
     const { status, body } = await client.call('POST', url, content);
     if (status >= 400) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
@@ -128,7 +130,7 @@ export async function prepare(
   };
   for (const model of [TRANSITION_MODEL, CHALLENGE_MODEL]) {
     const { job_id } = await done(`${urls.backend}/api/v1/backtests`, {
-      config: { ...config(random, model), timeframe: '1h' },
+      config: versionConfig(model),
     });
     let status = 'pending';
     while (status !== 'completed') {

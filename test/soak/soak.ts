@@ -54,7 +54,7 @@ export async function soakPlatform(options: SoakOptions): Promise<SoakResult> {
     const client = new SoakClient();
     const random = createRandom(options.seed);
     const jobs = new Jobs(client);
-    const challenge = await load.prepare(client, platform.urls, random);
+    const challenge = await load.prepare(client, platform.urls);
     const breaches: string[] = [];
     const stage: load.Stage = {
       client,
