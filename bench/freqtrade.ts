@@ -6,7 +6,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openFolder } from '#adapters/local/sandbox.ts';
+import { openFolder } from '#adapters/processes/sandbox.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import type { Trade } from '#contract/backtests/report.ts';
 import type { Candles } from '#engine/candles.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { computeColumns, noPredictions } from '#engine/analysis/analyze.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import { trainClassifier } from '#engine/ml/classifier.ts';
@@ -11,7 +12,7 @@ import { readHistory } from '#engine/run/history.ts';
 import { mlRunOf } from '#engine/run/prepare-pair.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
-import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import type { Bench, Measurement } from './support/bench.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { CanaryEnv } from '#contract/env/canary.ts';
 import { canaryLambda } from '#runtime/canary.ts';
 import { readEnv } from '#runtime/env.ts';

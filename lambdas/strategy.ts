@@ -1,6 +1,7 @@
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { openAuditTrail } from '#adapters/dynamo/lazy-audit-trail.ts';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { StrategyEnv } from '#contract/env/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { lazy } from '#domain/shared/lazy.ts';

@@ -3,7 +3,7 @@ import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { openRegistry } from '#adapters/dynamo/open-registry.ts';
 import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
 import { WebhooksEnv } from '#contract/env/webhooks-env.ts';

@@ -14,19 +14,19 @@ import {
 import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
-  CHALLENGE_DEFAULTS,
-  CHALLENGE_LIMITS,
-  CLASSIFIER_LIMITS,
   COLLECT_MODES,
   FILL_MODELS,
+  OVERFITTING_BOUNDS,
+  PRECISIONS,
+} from '../src/contract/values/backtest-limits.ts';
+import { CHALLENGE_DEFAULTS, CHALLENGE_LIMITS } from '../src/contract/values/challenge-limits.ts';
+import { MLFLOW_PREFIX } from '../src/contract/values/mlflow-paths.ts';
+import {
+  CLASSIFIER_LIMITS,
   ML_ENGINE_DEFAULTS,
   ML_ENGINE_LIMITS,
   MODEL_KINDS,
-  OVERFITTING_BOUNDS,
-  PRECISIONS,
-  TIMEFRAMES,
-} from '../src/contract/values/limits.ts';
-import { MLFLOW_PREFIX } from '../src/contract/values/mlflow-paths.ts';
+} from '../src/contract/values/model-limits.ts';
 import type { Operation } from '../src/contract/values/operation.ts';
 import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/values/protection-limits.ts';
 import {
@@ -41,6 +41,7 @@ import {
   SLIPPAGE_MODEL_LIMITS,
   SPREAD_ESTIMATORS,
 } from '../src/contract/values/slippage-limits.ts';
+import { TIMEFRAMES } from '../src/contract/values/timeframes.ts';
 import { TRADING_MODES } from '../src/contract/values/trading-modes.ts';
 import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS } from '../src/contract/values/universe-limits.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { challengeActions } from '#adapters/dynamo/registry-transaction.ts';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { TRADE_FIELDS, type TradeInput } from '#contract/registry/challenge-trade.ts';
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { applyTrade, readTrade } from '#domain/challenges/apply-trade.ts';

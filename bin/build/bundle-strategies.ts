@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { LocalStrategies } from '../../src/adapters/local/definitions/local-strategies.ts';
+import { LocalStrategies } from '../../src/adapters/definitions/local-strategies.ts';
 import { digestStrategyFiles } from '../../src/adapters/strategies/strategy-files.ts';
 import { describeBroken } from '../../src/domain/config/find-strategy.ts';
 

@@ -20,8 +20,10 @@ const ENTRIES = [
   'src/client/index.ts',
   'src/engine/index.ts',
   'src/testing/index.ts',
-  'src/adapters/local/definitions/child.ts',
-  ...['strategy-check-child', 'strategy-rules', 'strip-types'].map((name) => `src/adapters/local/definitions/${name}.ts`),
+  'src/adapters/definitions/child.ts',
+  'src/adapters/definitions/strategy-check-child.ts',
+  'src/adapters/definitions/strip-types.ts',
+  'src/adapters/processes/strategy-rules.ts',
   'src/adapters/import/read-process.ts',
 ];
 /** Folders of which every module is compiled: strategies import any file of the engine, and tasks are started by name. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import type { Grant, Sharing } from '#contract/config/sharing-schemas.ts';
+import type { Grant, Sharing } from '#contract/common/sharing-schemas.ts';
 import type { AuditEntry, AuditEntryList } from '#contract/platform/audit.ts';
-import { BACKTEST_ID_PREFIX, CLI_LIMITS, HYPEROPT_ID_PREFIX, PAGE_LIMITS } from '#contract/values/limits.ts';
+import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/values/job-limits.ts';
+import { CLI_LIMITS, PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { EVERYONE } from '#contract/values/sharing.ts';
 import type { ApiClient } from './client.ts';
 import type { EraseOptions } from './erase.ts';

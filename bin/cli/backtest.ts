@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtests/backtest-api.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
 import { type DeflatedRatio, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/limits.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { statedByRepeat } from '#contract/values/repeated-config.ts';
 import type { ApiClient } from './client.ts';

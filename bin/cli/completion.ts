@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander';
-import { TIMEFRAMES } from '#contract/values/limits.ts';
+import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { LAST } from './jobs.ts';
 import { UsageError } from './options.ts';
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { BACKTEST_LIMITS, type NumberBounds, PAGE_LIMITS, UNLIMITED_STAKE } from '#contract/values/limits.ts';
+import { BACKTEST_LIMITS, UNLIMITED_STAKE } from '#contract/values/backtest-limits.ts';
+import type { NumberBounds } from '#contract/values/bounds.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 
 /** Parsers of option values. They throw InvalidArgumentError, to which commander adds the option and its value. */
 

@@ -2,8 +2,8 @@ import asciichart from 'asciichart';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
-import type { QueueState } from '#contract/backtests/queue.ts';
-import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import type { QueueState } from '#contract/jobs/queue.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { metricNote, undefinedReason, withNote } from '#contract/values/undefined-metrics.ts';
 
 /** Longest line of text, characters. */

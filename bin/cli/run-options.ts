@@ -3,11 +3,11 @@ import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
   FILL_MODELS,
-  JOB_STATUSES,
   PRECISIONS,
-  TIMEFRAMES,
-} from '#contract/values/limits.ts';
+} from '#contract/values/backtest-limits.ts';
+import { JOB_STATUSES } from '#contract/values/job-limits.ts';
 import { withoutReplacedLimit } from '#contract/values/repeated-config.ts';
+import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import { type AccountOptions, accountFields, addAccountFlags } from './account-options.ts';
 import {

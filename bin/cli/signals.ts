@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { Signals, SignalsList, SignalsUpload } from '#contract/market-data/signals-api.ts';
-import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { SIGNALS_LIMITS, SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import type { ApiClient } from './client.ts';
 import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LocalEnv } from '#contract/env/env.ts';
-import { CLI_LIMITS } from '#contract/values/limits.ts';
+import { CLI_LIMITS } from '#contract/values/request-limits.ts';
 import { readEnv } from '#runtime/env.ts';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
 import { boundsText, integer, JSON_OPTION } from './options.ts';

@@ -8,7 +8,7 @@ import type {
   WebhookReplay,
   WebhookWithSecret,
 } from '#contract/platform/webhook-api.ts';
-import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { DELIVERY_STATUSES } from '#contract/values/webhook-limits.ts';
 import type { ApiClient } from './client.ts';
 import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';

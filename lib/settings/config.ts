@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { NO_POLICY, ReleasePolicy } from '#contract/config/release-policy.ts';
-import { MIN_TRADES } from '#contract/values/limits.ts';
+import { NO_POLICY, ReleasePolicy } from '#contract/registry/release-policy.ts';
+import { MIN_TRADES } from '#contract/values/challenge-limits.ts';
 import { accessSettings } from './access-settings.ts';
 import { alarmSettings } from './alarm-settings.ts';
 import { dataSettings } from './data-settings.ts';

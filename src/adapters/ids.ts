@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
-import type { Digest, Ids } from '#domain/ports.ts';
+import type { Ids } from '#domain/ports.ts';
 
 let next: (() => string) | undefined;
 
@@ -11,6 +10,3 @@ export const ulids: Ids = {
     return next();
   },
 };
-
-/** sha-256, hex. */
-export const sha256: Digest = (data) => createHash('sha256').update(data).digest('hex');

@@ -1,4 +1,4 @@
-import { GAP_LIMITS } from '#contract/values/limits.ts';
+import { GAP_LIMITS } from '#contract/values/market-data-limits.ts';
 import type { Gap, SeriesInfo, SeriesKey, SeriesMonth } from '#domain/ports.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 

@@ -9,9 +9,9 @@ import type {
   ResultsLocation,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
-import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { LookAhead } from '#contract/config/look-ahead.ts';
-import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { ProxyOperationName } from '#contract/market-data/data-proxy.ts';
 import type { ErrorCode } from '#contract/values/errors.ts';
 import type { Candles } from '#engine/candles.ts';

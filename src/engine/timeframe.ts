@@ -1,8 +1,6 @@
-import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/values/limits.ts';
+import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/values/timeframes.ts';
+import { DAY_MS, HOUR_MS } from '../contract/values/durations.ts';
 
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 
 /** Length of each supported timeframe in milliseconds. */

@@ -1,10 +1,10 @@
-import { SimExchange } from '#adapters/exchange/sim.ts';
 import {
   type CheckOptions,
   type CheckOutcome,
   type CheckRequest,
   checkStrategy,
-} from '#adapters/local/definitions/strategy-check.ts';
+} from '#adapters/definitions/strategy-check.ts';
+import { SimExchange } from '#adapters/exchange/sim.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import { spotPairs } from '#domain/config/resolve-trading-mode.ts';

@@ -1,8 +1,8 @@
-import type { TaskLimits } from '#adapters/local/task-runner.ts';
-import type { MinAssignments, ReleasePolicy } from '#contract/config/release-policy.ts';
+import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import type { LocalEnv } from '#contract/env/env.ts';
 import { releasePolicyOf } from '#contract/env/release-policy-env.ts';
 import { type RetentionDays, retentionDays } from '#contract/env/retention.ts';
+import type { MinAssignments, ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type { LogLevel } from '#runtime/log.ts';
 import type { DashboardState } from './dashboard.ts';
 

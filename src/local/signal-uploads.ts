@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { signalsKey } from '#adapters/signals/keys.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredSignals } from '#contract/market-data/stored-signals.ts';

@@ -1,6 +1,6 @@
 import { openRegistry } from '#adapters/dynamo/open-registry.ts';
-import { sha256 } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
 import type { PlatformEvent } from '#contract/platform/events.ts';

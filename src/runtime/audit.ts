@@ -4,7 +4,7 @@ import { AUDIT_WRITE_FAILURE } from '#contract/values/names.ts';
 import { changesState, type Operation } from '#contract/values/operation.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import type { Clock, Ids } from '#domain/ports.ts';
-import { isoTime } from '#domain/shared/validate.ts';
+import { isoTime } from '#domain/shared/iso-time.ts';
 import { isCanaryCall, type Principal } from './authenticate.ts';
 import type { Log } from './log.ts';
 

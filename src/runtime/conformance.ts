@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
-import { ErrorBody, RequestValidationError } from '#contract/config/common.ts';
+import { ErrorBody, RequestValidationError } from '#contract/common/error-bodies.ts';
 import { documentedErrors, type Operation } from '#contract/values/operation.ts';
 import type { ErrorResponse } from './responses.ts';
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Immutable } from '#contract/config/common.ts';
+import type { Immutable } from '#contract/common/immutable.ts';
 import type { OperationsOf } from '#contract/operations/operations.ts';
 import type { ServiceName } from '#contract/values/operation.ts';
 import type { Principal } from './authenticate.ts';

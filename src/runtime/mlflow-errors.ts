@@ -1,4 +1,4 @@
-import type { ErrorBody, RequestValidationError } from '#contract/config/common.ts';
+import type { ErrorBody, RequestValidationError } from '#contract/common/error-bodies.ts';
 import type { MlflowError } from '#contract/registry/mlflow-api.ts';
 
 /** Codes of MLflow by status: https://github.com/mlflow/mlflow/blob/master/mlflow/exceptions.py */

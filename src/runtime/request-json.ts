@@ -1,5 +1,5 @@
 /** Reading of requests up to JSON. Without zod, which functions load at their first request: see request-schemas.ts. */
-import type { RequestValidationError } from '#contract/config/common.ts';
+import type { RequestValidationError } from '#contract/common/error-bodies.ts';
 import { CodedError } from '#contract/values/errors.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;

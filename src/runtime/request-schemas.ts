@@ -1,6 +1,6 @@
 /** Parsing of requests by the schemas of their rows. */
 import * as z from 'zod';
-import { withoutNullFields } from '#contract/config/null-fields.ts';
+import { withoutNullFields } from '#contract/common/null-fields.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { isBodyOptional, type Operation } from '#contract/values/operation.ts';
 import { BodyError, type BodyIssue, bodyIssue, readJsonBody } from './request-json.ts';

@@ -1,4 +1,4 @@
-import type { ErrorBody, RequestValidationError } from '#contract/config/common.ts';
+import type { ErrorBody, RequestValidationError } from '#contract/common/error-bodies.ts';
 import { CodedError, ERRORS } from '#contract/values/errors.ts';
 import { type Operation, WITHOUT_BODY } from '#contract/values/operation.ts';
 import type { Log } from './log.ts';

@@ -1,8 +1,9 @@
 /** Entry point of the data collection service in its container. */
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { DataCollectionEnv } from '#contract/env/env.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Invocation, type TaskEvent, TaskFunction } from '#adapters/aws/task-function.ts';
-import type { SandboxGrants } from '#adapters/local/sandbox.ts';
+import type { SandboxGrants } from '#adapters/processes/sandbox.ts';
 
 /** Folder into which Lambda unpacks the code. */
 const LAMBDA_ROOT = '/var/task';

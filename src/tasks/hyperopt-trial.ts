@@ -1,9 +1,9 @@
 /** Trial process of a hyperopt worker: reads the job's candles, then replies to each request with the result of a trial. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { removeClientClasses } from '#adapters/global-state.ts';
-import { sha256 } from '#adapters/ids.ts';
-import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
+import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import type { TrialMessage } from '#adapters/trials/trial-processes.ts';

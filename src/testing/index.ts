@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CLI_LIMITS } from '#contract/values/limits.ts';
 import { SIMULATED } from '#contract/values/names.ts';
+import { CLI_LIMITS } from '#contract/values/request-limits.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahead.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';

@@ -8,9 +8,9 @@ import { type EraseUserDeps, eraseUser, pseudonymOf } from '#adapters/dynamo/era
 import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
 import { DynamoSignalsStore } from '#adapters/dynamo/signals-store.ts';
 import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
-import { sha256 } from '#adapters/ids.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/objects/result-store.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import { labelVersion } from '#domain/registry/label-version.ts';

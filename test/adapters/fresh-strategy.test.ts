@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sandboxArguments } from '#adapters/local/sandbox.ts';
+import { sandboxArguments } from '#adapters/processes/sandbox.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/adapters/strategies/fresh-strategy.ts');
 const FILES = join(import.meta.dirname, '../../src/adapters/strategies/strategy-files.ts');

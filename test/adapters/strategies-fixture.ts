@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
+import { LocalStrategies } from '#adapters/definitions/local-strategies.ts';
 import { findBuiltIn } from '#adapters/strategies/known-strategies.ts';
 
 export const EXAMPLE = join(import.meta.dirname, '../../strategies/example_pullback.ts');

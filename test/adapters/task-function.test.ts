@@ -7,7 +7,7 @@ import { TASK_VARIABLES, TaskFunction, type TaskFunctionOptions } from '#adapter
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import { BacktestTaskEnv, CollectTaskEnv } from '#contract/env/env.ts';
-import { isoTime } from '#domain/shared/validate.ts';
+import { isoTime } from '#domain/shared/iso-time.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { hasMoto, startMoto } from '../support/moto.ts';

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { type TaskExit, type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
+import {
+  type TaskExit,
+  type TaskLimits,
+  type TaskRequest,
+  TaskRunner,
+} from '#adapters/processes/task-runner.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-tasks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -77,7 +77,7 @@ describe('import rules of npm run check', () => {
 
   test.each([
     ['another layer', 'src/engine/candles.ts', "import '#domain/ports.ts';"],
-    ['zod in values', 'src/contract/values/limits.ts', "import 'zod';"],
+    ['zod in values', 'src/contract/values/bounds.ts', "import 'zod';"],
     ['a package', 'src/engine/candles.ts', "import 'node:fs';"],
     ['the clock', 'src/engine/candles.ts', 'export const now = Date.now();'],
   ])('report the use of %s', (_, file, line) => {

@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { DataProxyEnv } from '#contract/env/env.ts';
+import { CHALLENGE_DEFAULTS, COMPARISON_MINIMUMS } from '#contract/values/challenge-limits.ts';
 import { EVENT_TYPES } from '#contract/values/event-types.ts';
-import {
-  CHALLENGE_DEFAULTS,
-  COMPARISON_MINIMUMS,
-  ML_ENGINE_DEFAULTS,
-  ML_ENGINE_LIMITS,
-  OHLCV_DEFAULTS,
-  OHLCV_LIMITS,
-  STAGING_WARNINGS,
-} from '#contract/values/limits.ts';
+import { OHLCV_DEFAULTS, OHLCV_LIMITS } from '#contract/values/market-data-limits.ts';
+import { ML_ENGINE_DEFAULTS, ML_ENGINE_LIMITS } from '#contract/values/model-limits.ts';
+import { STAGING_WARNINGS } from '#contract/values/registry-limits.ts';
 
 /** Rows of the page's tables that have a column `Default`: field names, their defaults and the other cells. */
 function settingRows(page: string): { names: string[]; defaults: string[]; rest: string }[] {

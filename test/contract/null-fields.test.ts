@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { isAbsentWhenNull, withoutNullFields } from '#contract/config/null-fields.ts';
+import { isAbsentWhenNull, withoutNullFields } from '#contract/common/null-fields.ts';
 import { openApiDocument } from '#contract/operations/openapi.ts';
 import { operationsOf } from '#contract/operations/operations.ts';
 import type { ServiceName } from '#contract/values/operation.ts';

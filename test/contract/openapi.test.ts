@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { BacktestRequest } from '#contract/backtests/backtest-api.ts';
 import { openApiDocument } from '#contract/operations/openapi.ts';
 import { operationsOf } from '#contract/operations/operations.ts';
-import { ALL_TIMEFRAMES } from '#contract/values/limits.ts';
 import { CORRELATION_HEADER, SERVICES } from '#contract/values/names.ts';
 import { documentedErrors } from '#contract/values/operation.ts';
+import { ALL_TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { VERSION } from '#runtime/version.ts';
 
 /** Operations whose body has no required field. */

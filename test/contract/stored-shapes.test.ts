@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { BacktestReport } from '#contract/backtests/report.ts';
-import { StoredTrialGroup } from '#contract/backtests/trial-ledger.ts';
 import {
   HyperoptExecutionInput,
   StoredHyperoptJob,
   StoredPermutedTrials,
   StoredTrial,
 } from '#contract/hyperopt/hyperopt.ts';
+import { StoredTrialGroup } from '#contract/jobs/trial-ledger.ts';
 import {
   CollectionQueue,
   StoredCollection,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { TRADE_FIELDS } from '#contract/registry/challenge-trade.ts';
 import type { StoredAssignment, StoredTrade } from '#contract/registry/stored-challenge.ts';
 import type { CodedError } from '#contract/values/errors.ts';

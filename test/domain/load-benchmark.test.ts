@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { loadBenchmark } from '#domain/inputs/load-benchmark.ts';
 import { CorruptFileError } from '#domain/shared/corrupt-file.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { at, BTC, candlesAt, ETH, grid, type Market, openMarket } from './data/market.ts';
 

@@ -1,6 +1,7 @@
 import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { MAX_GRANTS } from '#contract/values/sharing.ts';
 import { jobListOf } from '#contract/values/tables.ts';
 import type { Person } from '../support/access-fixture.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { recordValidation } from '#domain/registry/record-validation-results.ts';
 import type { Principal } from '#runtime/authenticate.ts';

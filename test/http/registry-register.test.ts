@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { ReleasePolicy } from '#contract/config/release-policy.ts';
+import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { byRole } from '../support/policy-fixture.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
-import type { ReleasePolicy } from '#contract/config/release-policy.ts';
 import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
+import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
+import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { as, completedBacktest, ended, taskChecks } from '../support/policy-fixture.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ulids } from '#adapters/ids.ts';
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
-import type { ReleasePolicy } from '#contract/config/release-policy.ts';
+import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type { UndefinedMetrics } from '#contract/values/undefined-metrics.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';

@@ -4,7 +4,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { CANARY_INTERVAL_MS } from '#contract/env/canary.ts';
 import { endExecutions, measureQueue } from '#domain/repair/repair-jobs.ts';
 import { type CanaryDeps, runCanary } from '#runtime/canary.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { modelKey } from '#adapters/dynamo/registry-item.ts';
 import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { OPERATIONS } from '#contract/operations/operations.ts';
 import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import { CodedError } from '#contract/values/errors.ts';

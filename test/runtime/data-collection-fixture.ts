@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import type { SeriesKey } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { ServiceDeps } from '#runtime/service.ts';

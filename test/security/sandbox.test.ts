@@ -15,9 +15,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { strippedFile, strippedSources } from '#adapters/local/definitions/stripped-file.ts';
-import { stripStrategies } from '#adapters/local/definitions/stripped-sources.ts';
-import { type SandboxGrants, sandboxArguments } from '#adapters/local/sandbox.ts';
+import { stripStrategies } from '#adapters/definitions/stripped-sources.ts';
+import { type SandboxGrants, sandboxArguments } from '#adapters/processes/sandbox.ts';
+import { strippedFile, strippedSources } from '#adapters/processes/stripped-file.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-sandbox-')));
 const [folder, own] = [join(root, 'strategies'), join(root, 'own')];

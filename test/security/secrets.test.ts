@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
-import { TaskRunner } from '#adapters/local/task-runner.ts';
+import { TaskRunner } from '#adapters/processes/task-runner.ts';
 import { LocalEnv } from '#contract/env/env.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { readEnv } from '#runtime/env.ts';

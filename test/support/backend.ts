@@ -1,5 +1,6 @@
 import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { fixedStrategies } from '#adapters/strategies/known-strategies.ts';
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';

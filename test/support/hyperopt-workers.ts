@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
 import { DynamoTrialLedger } from '#adapters/dynamo/trial-ledger.ts';
-import { sha256 } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import type { RunHyperoptWorkerDeps, TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';

@@ -1,5 +1,5 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
-import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import type { StagingChecks, StagingOutcome } from '#domain/transitions/check-status.ts';
 import type { Principal } from '#runtime/authenticate.ts';

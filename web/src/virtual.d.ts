@@ -28,8 +28,8 @@ declare module 'virtual:limits' {
   /** Bounds, defaults and enumerations of the requests. */
   const limits: {
     readonly backtest: {
-      readonly limits: typeof import('#contract/values/limits.ts').BACKTEST_LIMITS;
-      readonly defaults: typeof import('#contract/values/limits.ts').BACKTEST_DEFAULTS;
+      readonly limits: typeof import('#contract/values/backtest-limits.ts').BACKTEST_LIMITS;
+      readonly defaults: typeof import('#contract/values/backtest-limits.ts').BACKTEST_DEFAULTS;
     };
     readonly account: {
       readonly limits: typeof import('#contract/values/account-limits.ts').ACCOUNT_LIMITS;
@@ -60,25 +60,25 @@ declare module 'virtual:limits' {
     };
     /** Settings of models. */
     readonly models: {
-      readonly limits: typeof import('#contract/values/limits.ts').ML_ENGINE_LIMITS &
-        typeof import('#contract/values/limits.ts').CLASSIFIER_LIMITS;
-      readonly defaults: typeof import('#contract/values/limits.ts').ML_ENGINE_DEFAULTS;
+      readonly limits: typeof import('#contract/values/model-limits.ts').ML_ENGINE_LIMITS &
+        typeof import('#contract/values/model-limits.ts').CLASSIFIER_LIMITS;
+      readonly defaults: typeof import('#contract/values/model-limits.ts').ML_ENGINE_DEFAULTS;
     };
     readonly protections: {
       readonly limits: typeof import('#contract/values/protection-limits.ts').PROTECTION_LIMITS;
       /** Settings of each protection, by its method. */
       readonly keys: typeof import('#contract/values/protection-limits.ts').PROTECTION_KEYS;
     };
-    readonly fillModels: typeof import('#contract/values/limits.ts').FILL_MODELS;
+    readonly fillModels: typeof import('#contract/values/backtest-limits.ts').FILL_MODELS;
     readonly hyperopt: {
       readonly limits: typeof import('#contract/hyperopt/hyperopt-request.ts').HYPEROPT_LIMITS;
       readonly defaults: typeof import('#contract/hyperopt/hyperopt-request.ts').HYPEROPT_DEFAULTS;
     };
-    readonly timeframes: typeof import('#contract/values/limits.ts').TIMEFRAMES;
-    readonly collectModes: typeof import('#contract/values/limits.ts').COLLECT_MODES;
-    readonly precisions: typeof import('#contract/values/limits.ts').PRECISIONS;
+    readonly timeframes: typeof import('#contract/values/timeframes.ts').TIMEFRAMES;
+    readonly collectModes: typeof import('#contract/values/backtest-limits.ts').COLLECT_MODES;
+    readonly precisions: typeof import('#contract/values/backtest-limits.ts').PRECISIONS;
     readonly tradingModes: typeof import('#contract/values/trading-modes.ts').TRADING_MODES;
-    readonly modelKinds: typeof import('#contract/values/limits.ts').MODEL_KINDS;
+    readonly modelKinds: typeof import('#contract/values/model-limits.ts').MODEL_KINDS;
     readonly samplers: typeof import('#contract/hyperopt/hyperopt.ts').SAMPLERS;
     readonly pruners: typeof import('#contract/hyperopt/hyperopt.ts').PRUNERS;
     readonly spaces: typeof import('#contract/hyperopt/hyperopt.ts').SPACES;
@@ -88,7 +88,7 @@ declare module 'virtual:limits' {
       readonly label: string;
       readonly better: import('#contract/hyperopt/hyperopt.ts').Direction | null;
     }[];
-    readonly overfitting: typeof import('#contract/values/limits.ts').OVERFITTING_BOUNDS;
+    readonly overfitting: typeof import('#contract/values/backtest-limits.ts').OVERFITTING_BOUNDS;
   };
   export default limits;
 }
@@ -97,8 +97,8 @@ declare module 'virtual:challenges' {
   const challenges: {
     /** Stages with the challenger's share of the traffic. */
     readonly stages: typeof import('#contract/registry/stored-challenge.ts').CANARY_STAGES;
-    readonly limits: typeof import('#contract/values/limits.ts').CHALLENGE_LIMITS;
-    readonly defaults: typeof import('#contract/values/limits.ts').CHALLENGE_DEFAULTS;
+    readonly limits: typeof import('#contract/values/challenge-limits.ts').CHALLENGE_LIMITS;
+    readonly defaults: typeof import('#contract/values/challenge-limits.ts').CHALLENGE_DEFAULTS;
     readonly analysisUnits: typeof import('#contract/registry/stored-challenge.ts').ANALYSIS_UNITS;
     readonly onRollback: typeof import('#contract/registry/stored-challenge.ts').ON_ROLLBACK;
   };

@@ -8,7 +8,10 @@ import {
   TRADE_STATUSES,
   VARIANTS,
 } from '#contract/registry/stored-challenge.ts';
-import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import {
+  CHALLENGE_DEFAULTS as DEFAULTS,
+  CHALLENGE_LIMITS as LIMITS,
+} from '#contract/values/challenge-limits.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import { type ApiClient, ApiError } from '../client.ts';

@@ -5,8 +5,8 @@ import {
   TRADE_FIELDS,
   type TradesLogged,
 } from '#contract/registry/challenge-trade.ts';
+import { TRADE_LIMITS } from '#contract/values/challenge-limits.ts';
 import { formatCount } from '#contract/values/format-count.ts';
-import { TRADE_LIMITS } from '#contract/values/limits.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';

@@ -1,5 +1,5 @@
 import type { Trade } from '#contract/backtests/report.ts';
-import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { type ComparedVersion, comparisonOf } from '#domain/transitions/compare-evidence.ts';
 import { sharpeInterval, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
 import { type Comparison, compareResults } from '../reports/comparison.ts';

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { compileCache } from '#adapters/local/sandbox.ts';
-import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import { compileCache } from '#adapters/processes/sandbox.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { LocalEnv } from '#contract/env/env.ts';
 import type { CiSettings } from '#contract/platform/ci-settings.ts';
-import { CLI_LIMITS } from '#contract/values/limits.ts';
 import { SIMULATED } from '#contract/values/names.ts';
+import { CLI_LIMITS } from '#contract/values/request-limits.ts';
 import { describeCertificate, isPutToTest, sentences } from '#domain/inputs/search-look-ahead.ts';
 import { checkPolicy, isSet } from '#domain/transitions/release-policy.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';

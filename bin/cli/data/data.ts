@@ -4,12 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type * as z from 'zod';
 import type { Collection, CollectionList, Instruments } from '#contract/market-data/market-data.ts';
-import {
-  ALL_TIMEFRAMES,
-  BACKTEST_DEFAULTS,
-  COLLECTION_STATUSES,
-  TIMEFRAMES,
-} from '#contract/values/limits.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
+import { COLLECTION_STATUSES } from '#contract/values/market-data-limits.ts';
+import { ALL_TIMEFRAMES, TIMEFRAMES } from '#contract/values/timeframes.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { ApiClient } from '../client.ts';
 import { given, JSON_OPTION, LIMIT, queryOf, UsageError } from '../options.ts';

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { Coverage, CoverageMonth } from '#contract/market-data/coverage.ts';
 import type { Freshness, Symbols } from '#contract/market-data/market-data.ts';
-import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/values/limits.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
+import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { SYMBOLS, type TradingMode } from '#contract/values/trading-modes.ts';
 import type { ApiClient } from '../client.ts';
 import { integer, JSON_OPTION, queryOf } from '../options.ts';

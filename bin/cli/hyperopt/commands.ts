@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type * as z from 'zod';
 import type { HyperoptStart } from '#contract/hyperopt/hyperopt-api.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
 import {
   DIRECTIONS,
   HYPEROPT_DEFAULTS,
@@ -11,7 +12,6 @@ import {
   SPACES,
   TRIAL_STATES,
 } from '#contract/values/hyperopt-limits.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/limits.ts';
 import { withoutReplacedLimit } from '#contract/values/repeated-config.ts';
 import { type AccountOptions, accountFields } from '../account-options.ts';
 import type { ApiClient } from '../client.ts';

@@ -6,10 +6,11 @@ import type {
   HyperoptTrial,
   HyperoptTrialList,
 } from '#contract/hyperopt/hyperopt-api.ts';
+import { OVERFITTING_BOUNDS } from '#contract/values/backtest-limits.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { NO_MODEL } from '#contract/values/hyperopt-limits.ts';
-import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/values/limits.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
 import { compactNumber, MORE_JOBS, minute, queueText, statusWithError, table, wrap } from '../output.ts';

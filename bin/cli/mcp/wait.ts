@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentTool, toolName } from '#contract/operations/agent-tools.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/values/limits.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/values/job-limits.ts';
 import type { Answer } from './answer.ts';
 import { ArgumentError, callOperation } from './call.ts';
 import { type Call, viewOf } from './views.ts';

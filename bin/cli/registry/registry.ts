@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type {
   ModelVersionDetail,
   PromoteResult,

@@ -7,7 +7,7 @@ import type {
   ModelVersionDetail,
   ModelVersionList,
 } from '#contract/registry/registry-api.ts';
-import { PAGE_LIMITS } from '#contract/values/limits.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { UNDEFINED_REASONS, type UndefinedReason } from '#contract/values/undefined-metrics.ts';
 import type { ApiClient } from '../client.ts';
 import { JSON_OPTION, queryOf, repeated } from '../options.ts';

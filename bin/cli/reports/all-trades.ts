@@ -1,5 +1,5 @@
 import type { Trade } from '#contract/backtests/report.ts';
-import { TRADES_LIMITS } from '#contract/values/limits.ts';
+import { TRADES_LIMITS } from '#contract/values/backtest-limits.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { backtestPath } from './report-text.ts';
 

@@ -3,10 +3,10 @@ import type { BacktestJob, EquityData } from '#contract/backtests/backtest-api.t
 import type { BacktestReportData } from '#contract/backtests/report.ts';
 import type { ReportModels } from '#contract/backtests/report-models.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
+import { OVERFITTING_BOUNDS } from '#contract/values/backtest-limits.ts';
 import { currencyOf } from '#contract/values/currency.ts';
 import { type DeflatedRatio, lowestDeflation, trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
-import { OVERFITTING_BOUNDS } from '#contract/values/limits.ts';
 import type { MetricName } from '#contract/values/metric-labels.ts';
 import { metricNote } from '#contract/values/undefined-metrics.ts';
 import type { ApiClient } from '../client.ts';

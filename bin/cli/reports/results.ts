@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { ExportFormat, ExportLink } from '#contract/backtests/backtest-export.ts';
 import type { Trade } from '#contract/backtests/report.ts';
-import { TRADES_LIMITS } from '#contract/values/limits.ts';
+import { TRADES_LIMITS } from '#contract/values/backtest-limits.ts';
 import type { PlatformOptions } from '../../../src/local/platform-options.ts';
 import type { ApiClient } from '../client.ts';
 import { latestId } from '../jobs.ts';

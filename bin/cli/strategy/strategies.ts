@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/config/strategy.ts';
-import { CLI_LIMITS, TIMEFRAMES } from '#contract/values/limits.ts';
+import { CLI_LIMITS } from '#contract/values/request-limits.ts';
+import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import type { ApiClient } from '../client.ts';
 import { boundsText, integer, JSON_OPTION, parameter, repeated } from '../options.ts';
 import { number, table, wrap } from '../output.ts';

@@ -4,10 +4,10 @@ import { createDocumentClient } from '../dynamo/client.ts';
 import { DynamoJobStore } from '../dynamo/job-store.ts';
 import { DynamoOwnerTrials } from '../dynamo/owner-trials.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '../dynamo/series-stores.ts';
-import { sha256 } from '../ids.ts';
 import { ObjectImageRuns } from '../images/image-runs.ts';
 import { ObjectResultStore } from '../objects/result-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
+import { sha256 } from '../sha256.ts';
 
 /** Dependencies of the function that prepares and records the runs of registered images. */
 export function openImageRuns(env: ImageRunEnv) {

@@ -12,9 +12,9 @@ import {
 } from '@aws-sdk/client-s3';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
 import { reportUnavailable } from '../dynamo/unavailable-errors.ts';
-import { sha256 } from '../ids.ts';
 import { checkObjectKey, checkObjectPrefix } from '../objects/object-key.ts';
 import { storedObject, tooLarge } from '../objects/stored-object.ts';
+import { sha256 } from '../sha256.ts';
 
 /** Write conflicts: the object changed, was deleted, or is being written. */
 const CONFLICTS = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);

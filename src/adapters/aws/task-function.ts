@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { TASK_ALLOCATOR } from '#contract/values/allocators.ts';
-import type { SandboxGrants } from '../local/sandbox.ts';
-import { TaskRunner } from '../local/task-runner.ts';
+import type { SandboxGrants } from '../processes/sandbox.ts';
+import { TaskRunner } from '../processes/task-runner.ts';
 
 /** Payload with which the state machine invokes the function. */
 export interface TaskEvent {

@@ -7,7 +7,7 @@ import {
   StoredCollection,
 } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { COLLECTION_LIMITS } from '#contract/values/limits.ts';
+import { COLLECTION_LIMITS } from '#contract/values/market-data-limits.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

@@ -6,14 +6,14 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { StoredSignals } from '#contract/market-data/stored-signals.ts';
 import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/values/tables.ts';
 import { userPrincipal } from '#domain/access/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { isBeingRegistered } from '#domain/signals/registered-signals.ts';
 import type { SignalFiles } from '#domain/signals/signals-ports.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 import { memberListsOf } from './experiments.ts';
 import { DynamoJobRetention } from './job-retention.ts';
 import { trialsPartition } from './owner-trials.ts';

@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { BacktestResult, isTerminal, JOB_STATUSES } from '#contract/backtests/backtest.ts';
-import { JOB_LIST_LIMITS } from '#contract/values/limits.ts';
+import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import type { Experiment, ExperimentPage, Experiments } from '#domain/jobs/job-list-ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf } from './job-search.ts';

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/backtest.ts';
-import { JOB_LIST_LIMITS } from '#contract/values/limits.ts';
+import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/values/tables.ts';
 import { type Caller, mayAccess, principalsOf } from '#domain/access/access.ts';
 import type { JobActivity, JobCount, JobFilter, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';

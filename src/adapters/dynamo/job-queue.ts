@@ -6,7 +6,7 @@ import {
   type QueryCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { LaneName, QueueEntry } from '#contract/backtests/queue.ts';
+import type { LaneName, QueueEntry } from '#contract/jobs/queue.ts';
 import type { JobQueue, QueueJob, Slot, WaitingJob, WaitingOwner } from '#domain/queue/queue-ports.ts';
 import { jobKey } from './stored-items.ts';
 import { retryOnConflict, transact, unlessConditionFails } from './transactions.ts';

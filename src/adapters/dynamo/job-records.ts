@@ -11,8 +11,8 @@ import {
   ResolvedBacktestConfig,
   VALIDATION_ID_PREFIX,
 } from '#contract/backtests/backtest.ts';
-import { type LaneName, QueueEntry } from '#contract/backtests/queue.ts';
 import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
+import { type LaneName, QueueEntry } from '#contract/jobs/queue.ts';
 import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/values/tables.ts';
 import type {
   ActiveJobs,

@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { JOB_STATUSES } from '#contract/backtests/backtest.ts';
-import { retainedJobFields } from '#contract/config/retention-schemas.ts';
-import { Grant } from '#contract/config/sharing-schemas.ts';
+import { Grant } from '#contract/common/sharing-schemas.ts';
+import { retainedJobFields } from '#contract/jobs/retention-schemas.ts';
 import type {
   Checkpoint,
   DeletedJob,

@@ -1,4 +1,4 @@
-import { JOB_LIST_LIMITS } from '#contract/values/limits.ts';
+import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import type { JobCount, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from './cursor.ts';
 import { listPosition } from './job-sharing.ts';

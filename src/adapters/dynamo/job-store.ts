@@ -6,7 +6,7 @@ import {
   type JobIn,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
-import { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';

@@ -5,7 +5,8 @@ import type { Log, ResultStore } from '#domain/ports.ts';
 import type { RepairDeps } from '#domain/repair/repair-jobs.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
-import { sha256, ulids } from '../ids.ts';
+import { ulids } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 import { openRegistry, type promotionRules } from './open-registry.ts';
 
 /** A slot without an execution for longer was taken by a process that died before it started the execution. */

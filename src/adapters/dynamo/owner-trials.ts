@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, paginateQuery, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { StoredTrialGroup } from '#contract/backtests/trial-ledger.ts';
+import { StoredTrialGroup } from '#contract/jobs/trial-ledger.ts';
 import { assetsOf } from '#contract/values/currency.ts';
 import { TRIALS_PREFIX } from '#contract/values/tables.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type TrialsOfOwner,
 } from '#domain/trials/owner-trials.ts';
 import type { RunningMoments } from '#engine/stats/running-moments.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 import { checkStored, fromAttributes, type Item } from './stored-items.ts';
 
 /** Entries of an item that backtests share: one write unit each, because the item stays below 1 KB unless it has dozens of assets. */

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import type { OwnedResource } from '#domain/access/access.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';

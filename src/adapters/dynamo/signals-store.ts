@@ -7,7 +7,7 @@ import {
   type QueryCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { StoredSignals } from '#contract/market-data/stored-signals.ts';
 import { type StoredSharing, userPrincipal } from '#domain/access/access.ts';
 import type { ListedSignals, SignalsStore } from '#domain/signals/signals-ports.ts';

@@ -1,5 +1,6 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CcxtCandle, CcxtClient, CcxtMarket } from './ccxt-client.ts';
 import type { RetryingCaller } from './retry.ts';
 

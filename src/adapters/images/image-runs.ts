@@ -8,7 +8,7 @@ import {
   IMAGE_RUN_OBJECTS,
   imageRunPrefix,
 } from '#contract/backtests/image-run-keys.ts';
-import { TRADES_PER_PAGE } from '#contract/values/limits.ts';
+import { TRADES_PER_PAGE } from '#contract/values/backtest-limits.ts';
 import { equitySparkline } from '#domain/backtests/equity-sparkline.ts';
 import { checkCurve, checkParts, checkTrades } from '#domain/image-runs/check-image-run.ts';
 import {

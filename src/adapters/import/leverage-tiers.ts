@@ -2,7 +2,7 @@ import { tiersRecord } from '#domain/data/collect-instruments.ts';
 import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import { readLeverageTiers } from '#domain/data/leverage-tiers.ts';
 import type { Clock } from '#domain/ports.ts';
-import { isoTime } from '#domain/shared/validate.ts';
+import { isoTime } from '#domain/shared/iso-time.ts';
 
 interface TiersImport {
   readonly imported: readonly string[];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { type SupervisedProcess, spawnSupervised } from './supervised-process.ts';
+import { type SupervisedProcess, spawnSupervised } from '../processes/supervised-process.ts';
 
 export interface DatabaseOptions {
   /** DynamoDB-compatible server to use instead of the embedded engine. */

@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '#contract/values/errors.ts';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
-import { sha256 } from '../ids.ts';
 import { checkObjectKey, checkObjectPrefix } from '../objects/object-key.ts';
 import { storedObject, tooLarge } from '../objects/stored-object.ts';
+import { sha256 } from '../sha256.ts';
 import { FileLock } from './file-lock.ts';
 
 /** Prefix of locks and temporary files. Keys cannot contain `~`, so these files are never listed as objects. */

@@ -3,8 +3,8 @@ import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { StateMachine } from 'aws-local-stepfunctions';
 import type { ExecutionState, Executions } from '#domain/jobs/execution-ports.ts';
-import type { SandboxGrants } from './sandbox.ts';
-import type { TaskExit, TaskRunner } from './task-runner.ts';
+import type { SandboxGrants } from '../processes/sandbox.ts';
+import type { TaskExit, TaskRunner } from '../processes/task-runner.ts';
 
 /** Error of a handler, with the ASL error name that Retry and Catch match. */
 class TaskFailure extends Error {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exportsPrefix } from '#adapters/objects/result-store.ts';
-import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/values/limits.ts';
+import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/values/job-limits.ts';
 
 /** Where objects of local mode are. */
 interface Storage {

@@ -4,7 +4,7 @@ import type { ResultsLocation } from '#contract/backtests/backtest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { ObjectStore, ResultFiles, ResultStore, TradePage } from '#domain/ports.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 import { decodeCurve, encodeCurve } from './curve-file.ts';
 import { decodeTradePage, pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 

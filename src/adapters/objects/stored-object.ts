@@ -1,5 +1,5 @@
 import { ObjectTooLargeError, type StoredObject } from '#domain/ports.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 
 /** Object as read. Its etag is computed on first use, because readers of candles do not need it. */
 export function storedObject(body: Uint8Array, contentType: string): StoredObject {

@@ -1,5 +1,5 @@
 import type { Trade } from '#contract/backtests/report.ts';
-import { TRADES_PER_PAGE } from '#contract/values/limits.ts';
+import { TRADES_PER_PAGE } from '#contract/values/backtest-limits.ts';
 import type { TradePage } from '#domain/ports.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import {

@@ -2,7 +2,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { ObjectStore } from '#domain/ports.ts';
 import type { ReadSignals, SignalTable } from '#domain/signals/signal-table.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 import { signalsKey } from './keys.ts';
 import { parseSignalsCsv } from './parse-csv.ts';
 import { parseSignalsParquet } from './parse-parquet.ts';

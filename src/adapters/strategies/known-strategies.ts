@@ -8,7 +8,7 @@ import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { definitionData } from '#engine/strategies/validate-definition.ts';
 import { BacktestError } from '#engine/strategy-errors.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 
 /** Built-in strategy by name. The engine version replaces the source in its digest. */
 export function findBuiltIn(name: string): StrategyWithDigest | undefined {

@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../sha256.ts';
 import { importModule } from './import-module.ts';
 
 export interface StrategyFile extends StrategyWithDigest {

@@ -6,11 +6,11 @@ import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
 import { type Failure, FinalError } from '#domain/shared/final-failure.ts';
-import { inWords, ProcessWatch } from '../local/process-watch.ts';
-import { forLines } from '../local/read-lines.ts';
-import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from '../local/report-progress.ts';
-import { openSandbox, type Sandbox, type SandboxGrants } from '../local/sandbox.ts';
-import { spawnSupervised } from '../local/supervised-process.ts';
+import { inWords, ProcessWatch } from '../processes/process-watch.ts';
+import { forLines } from '../processes/read-lines.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from '../processes/report-progress.ts';
+import { openSandbox, type Sandbox, type SandboxGrants } from '../processes/sandbox.ts';
+import { spawnSupervised } from '../processes/supervised-process.ts';
 import { parseTrialReply, type Ready, type TrialReply } from './trial-replies.ts';
 
 /** Message to a trial process: the job first, then one trial at a time. */

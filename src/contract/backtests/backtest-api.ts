@@ -1,32 +1,23 @@
 import * as z from 'zod';
-import { annotationView } from '../config/annotation-schemas.ts';
-import {
-  ACCOUNT_FIELDS,
-  CollectMode,
-  ExperimentName,
-  type Immutable,
-  MARKET_FIELDS,
-  Seed,
-  Timestamp,
-} from '../config/common.ts';
+import type { Immutable } from '../common/immutable.ts';
+import { booleanParameter, integerParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
 import { LookAhead } from '../config/look-ahead.ts';
 import { MlEngineRequest } from '../config/ml-engine.ts';
-import { booleanParameter, integerParameter } from '../config/parameters.ts';
-import { retentionView } from '../config/retention-schemas.ts';
 import { RobustnessRequest } from '../config/robustness.ts';
+import { ACCOUNT_FIELDS, CollectMode, ExperimentName, MARKET_FIELDS, Seed } from '../config/run-fields.ts';
 import { UniverseRequest } from '../config/universe.ts';
-import {
-  BACKTEST_DEFAULTS,
-  BACKTEST_LIMITS,
-  bounds,
-  FILL_MODELS,
-  HYPEROPT_JOB_ID,
-  ON_DEMAND_PRIORITY,
-  SPARKLINE_LENGTH,
-  TIMEFRAMES,
-} from '../values/limits.ts';
+import { annotationView } from '../jobs/annotation-schemas.ts';
+import { jobListFields, jobPage, listedJobFields } from '../jobs/job-list-api.ts';
+import { BacktestLane, JobDurations, QueueState } from '../jobs/queue.ts';
+import { retentionView } from '../jobs/retention-schemas.ts';
+import { Deflation, SessionName, TrialRecord } from '../jobs/trial-ledger.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, FILL_MODELS } from '../values/backtest-limits.ts';
+import { bounds } from '../values/bounds.ts';
+import { HYPEROPT_JOB_ID, ON_DEMAND_PRIORITY, SPARKLINE_LENGTH } from '../values/job-limits.ts';
 import { PROTECTION_LIMITS } from '../values/protection-limits.ts';
 import { SIGNALS_ID, SIGNALS_STRATEGY } from '../values/signals-limits.ts';
+import { TIMEFRAMES } from '../values/timeframes.ts';
 import {
   BacktestResult,
   CollectionOutcome,
@@ -36,9 +27,6 @@ import {
   RegisteredVersion,
   ResolvedBacktestConfig,
 } from './backtest.ts';
-import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
-import { BacktestLane, JobDurations, QueueState } from './queue.ts';
-import { Deflation, SessionName, TrialRecord } from './trial-ledger.ts';
 
 /** Requests and responses of the backtest operations. */
 

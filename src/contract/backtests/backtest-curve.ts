@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { integerParameter, stringParameter } from '../config/parameters.ts';
-import { CURVE_LIMITS } from '../values/limits.ts';
+import { integerParameter, stringParameter } from '../common/parameters.ts';
+import { CURVE_LIMITS } from '../values/backtest-limits.ts';
 
 /** Request and response of the equity curve for charts. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from '../config/common.ts';
+import { Timestamp } from '../common/time.ts';
 
 /** Request and response of the export of a backtest. */
 

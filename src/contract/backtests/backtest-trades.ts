@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import type { Immutable } from '../config/common.ts';
-import { integerParameter, listParameter, stringParameter } from '../config/parameters.ts';
-import { MAX_SYMBOL_LENGTH, NO_TAG, TRADES_LIMITS } from '../values/limits.ts';
+import type { Immutable } from '../common/immutable.ts';
+import { integerParameter, listParameter, stringParameter } from '../common/parameters.ts';
+import { NO_TAG, TRADES_LIMITS } from '../values/backtest-limits.ts';
+import { MAX_SYMBOL_LENGTH } from '../values/market-data-limits.ts';
 import { Trade } from './report.ts';
 
 /** Requests and responses of the list of a backtest's trades. */

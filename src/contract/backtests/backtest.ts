@@ -1,29 +1,31 @@
 import * as z from 'zod';
+import { Grant } from '../common/sharing-schemas.ts';
+import { ValidationCheck } from '../common/validation-check.ts';
 import { RESOLVED_ACCOUNT_OPTIONS } from '../config/account.ts';
-import { annotatedJobFields } from '../config/annotation-schemas.ts';
-import { CollectMode } from '../config/common.ts';
 import { LookAhead } from '../config/look-ahead.ts';
 import { ResolvedMlEngine } from '../config/ml-engine.ts';
 import { Protection } from '../config/protections.ts';
-import { ValidationCheck } from '../config/release-policy.ts';
-import { retainedJobFields } from '../config/retention-schemas.ts';
 import { RobustnessTests } from '../config/robustness.ts';
-import { Grant } from '../config/sharing-schemas.ts';
+import { CollectMode } from '../config/run-fields.ts';
 import { SlippageModel } from '../config/slippage-model.ts';
 import { Universe } from '../config/universe.ts';
-import { ALL_TIMEFRAMES, FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from '../values/limits.ts';
+import { annotatedJobFields } from '../jobs/annotation-schemas.ts';
+import { queuedJobFields } from '../jobs/queue.ts';
+import { retainedJobFields } from '../jobs/retention-schemas.ts';
+import { TrialRecord, triedJobFields } from '../jobs/trial-ledger.ts';
+import { FILL_MODELS, PRECISIONS } from '../values/backtest-limits.ts';
+import type { JobStatus } from '../values/job-limits.ts';
+import { ALL_TIMEFRAMES, TIMEFRAMES } from '../values/timeframes.ts';
 import {
   MIN_CAGR_DAYS,
   SHORT_RUN_DAYS,
   UNDEFINED_REASONS,
   type UndefinedReason,
 } from '../values/undefined-metrics.ts';
-import { queuedJobFields } from './queue.ts';
-import { TrialRecord, triedJobFields } from './trial-ledger.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
-export { BACKTEST_ID_PREFIX, JOB_STATUSES, type JobStatus } from '../values/limits.ts';
+export { BACKTEST_ID_PREFIX, JOB_STATUSES, type JobStatus } from '../values/job-limits.ts';
 
 /** True when no further transition is possible. */
 export function isTerminal(status: JobStatus): boolean {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { ValidationCheck } from '../common/validation-check.ts';
 import { LookAhead } from '../config/look-ahead.ts';
-import { ValidationCheck } from '../config/release-policy.ts';
 import { InstrumentRecord, StoredSeries, StoredSeriesMonths } from '../market-data/stored-market-data.ts';
-import { ALL_TIMEFRAMES } from '../values/limits.ts';
+import { ALL_TIMEFRAMES } from '../values/timeframes.ts';
 import { BacktestResult, JobRun, JobTiming } from './backtest.ts';
 import { IMAGE_RUN_LIMITS } from './image-run-keys.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_TIMEFRAMES } from '../values/limits.ts';
+import { ALL_TIMEFRAMES } from '../values/timeframes.ts';
 
 const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC' });
 const digest = z.string().meta({ description: 'sha-256, hex' });

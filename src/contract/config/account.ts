@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, MARGIN_MODES, ORDER_TYPES } from '../values/account-limits.ts';
-import { bounds } from '../values/limits.ts';
+import { bounds } from '../values/bounds.ts';
 
 /** Options of the account and its orders, in requests and in resolved configurations. */
 

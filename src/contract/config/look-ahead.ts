@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ValidationCheck } from './release-policy.ts';
+import type { ValidationCheck } from '../common/validation-check.ts';
 
 /**
  * Result of the look-ahead bias check: `certified` with guarded columns and truncated candles, `sampled` with as many

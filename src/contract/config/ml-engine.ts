@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { bounds } from '../values/bounds.ts';
 import {
-  bounds,
   CLASS_WEIGHTS,
   CLASSIFIER_LIMITS,
   ML_ENGINE_DEFAULTS,
   ML_ENGINE_LIMITS,
   MODEL_ALIASES,
   MODEL_KINDS,
-} from '../values/limits.ts';
+} from '../values/model-limits.ts';
 
 /** The ML engine of a run: settings of a request, and of the job. */
 

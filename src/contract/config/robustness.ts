@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bounds } from '../values/limits.ts';
+import { bounds } from '../values/bounds.ts';
 
 /** Tests of robustness that a run makes on request: `config.robustness`. */
 export const ROBUSTNESS_LIMITS = {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bounds } from '../values/limits.ts';
+import { bounds } from '../values/bounds.ts';
 import {
   SLIPPAGE_MODEL_DEFAULTS,
   SLIPPAGE_MODEL_LIMITS,

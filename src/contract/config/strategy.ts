@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import type { Immutable } from '../common/immutable.ts';
 import { ORDER_TYPES } from '../values/account-limits.ts';
-import type { Immutable } from './common.ts';
 import { Protection } from './protections.ts';
 
 const Choice = z.union([z.string(), z.number(), z.boolean()]);

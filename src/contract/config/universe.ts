@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bounds } from '../values/limits.ts';
+import { bounds } from '../values/bounds.ts';
 import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS, UNIVERSE_RULES } from '../values/universe-limits.ts';
 
 /** Pairs of a run that change over time, each choice from candles that were known then. */

@@ -2,7 +2,7 @@
  * Variables of the environments in env.ts. They do not use zod: every function reads its environment at its start, where loading zod
  * and building such a schema takes 17 ms, half as long as loading DynamoDB's client.
  */
-import type { NumberBounds } from '../values/limits.ts';
+import type { NumberBounds } from '../values/bounds.ts';
 
 /** A variable that must be set. */
 export interface Variable<Value = unknown, Text extends string = string> {

@@ -1,5 +1,5 @@
-import type { MinAssignments } from '../config/release-policy.ts';
-import { MIN_TRADES } from '../values/limits.ts';
+import type { MinAssignments } from '../registry/release-policy.ts';
+import { MIN_TRADES } from '../values/challenge-limits.ts';
 import { SERVICES } from '../values/names.ts';
 import { CanaryEnv } from './canary.ts';
 import {
@@ -285,7 +285,7 @@ const task = {
   CORRELATION_ID: withDefault(text, 'none'),
   /** Identity of the process in local mode; in AWS the ARN of the container metadata. */
   TASK_ID: optional(text),
-  /** Set where the process is watched: by it its memory is known, see src/adapters/local/process-watch.ts. */
+  /** Set where the process is watched: by it its memory is known, see src/adapters/processes/process-watch.ts. */
   WATCH_MARK: optional(matching(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits')),
   /** Set by ECS: where the container reads its task's ARN. */
   ECS_CONTAINER_METADATA_URI_V4: optional(url),

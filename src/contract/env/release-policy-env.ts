@@ -1,5 +1,5 @@
-import type { ReleasePolicy } from '../config/release-policy.ts';
-import { POLICY_LIMITS } from '../values/limits.ts';
+import type { ReleasePolicy } from '../registry/release-policy.ts';
+import { POLICY_LIMITS } from '../values/registry-limits.ts';
 import { decimal, type EnvValues, flag, withDefault } from './env-fields.ts';
 
 /** The release policy: requirements for staging and promoting a version. An absent one is not required. */

@@ -1,4 +1,4 @@
-import type { SizedLane } from '../backtests/queue.ts';
+import type { SizedLane } from '../jobs/queue.ts';
 import { digits, type EnvValues } from './env-fields.ts';
 
 /** Slots of each lane of the job queue. */

@@ -1,14 +1,17 @@
 import * as z from 'zod';
 import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from '../backtests/backtest.ts';
 import { EquityData } from '../backtests/backtest-api.ts';
-import { jobListFields, jobPage, listedJobFields } from '../backtests/job-list-api.ts';
-import { QueueState } from '../backtests/queue.ts';
-import { SessionName } from '../backtests/trial-ledger.ts';
+import { paginated } from '../common/page.ts';
+import { integerParameter, PAGE_FIELDS } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
 import { RESOLVED_ACCOUNT_OPTIONS } from '../config/account.ts';
-import { CollectMode, paginated, Timestamp } from '../config/common.ts';
-import { integerParameter, PAGE_FIELDS } from '../config/parameters.ts';
-import { retentionView } from '../config/retention-schemas.ts';
-import { PRECISIONS, SPARKLINE_LENGTH } from '../values/limits.ts';
+import { CollectMode } from '../config/run-fields.ts';
+import { jobListFields, jobPage, listedJobFields } from '../jobs/job-list-api.ts';
+import { QueueState } from '../jobs/queue.ts';
+import { retentionView } from '../jobs/retention-schemas.ts';
+import { SessionName } from '../jobs/trial-ledger.ts';
+import { PRECISIONS } from '../values/backtest-limits.ts';
+import { SPARKLINE_LENGTH } from '../values/job-limits.ts';
 import { LAST_EVENT_ID } from '../values/names.ts';
 import {
   HyperoptJobConfig,

@@ -1,12 +1,9 @@
 import * as z from 'zod';
-import {
-  ACCOUNT_FIELDS,
-  ExperimentName,
-  type Immutable,
-  MARKET_FIELDS,
-  Seed,
-  Timestamp,
-} from '../config/common.ts';
+import type { Immutable } from '../common/immutable.ts';
+import { Timestamp } from '../common/time.ts';
+import { ACCOUNT_FIELDS, ExperimentName, MARKET_FIELDS, Seed } from '../config/run-fields.ts';
+import { BACKTEST_DEFAULTS } from '../values/backtest-limits.ts';
+import { bounds } from '../values/bounds.ts';
 import {
   DIRECTIONS,
   HYPEROPT_DEFAULTS,
@@ -16,7 +13,7 @@ import {
   SAMPLERS,
   SPACES,
 } from '../values/hyperopt-limits.ts';
-import { BACKTEST_DEFAULTS, bounds, MODEL_ALIASES, MODEL_KINDS } from '../values/limits.ts';
+import { MODEL_ALIASES, MODEL_KINDS } from '../values/model-limits.ts';
 
 /** The request of a hyperopt job, its bounds and defaults. */
 

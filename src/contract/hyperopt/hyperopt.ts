@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { CollectionOutcome, informativeReads, ResolvedBacktestConfig } from '../backtests/backtest.ts';
-import { queuedJobFields } from '../backtests/queue.ts';
-import { triedJobFields } from '../backtests/trial-ledger.ts';
-import { CollectMode, Timestamp } from '../config/common.ts';
-import { retainedJobFields } from '../config/retention-schemas.ts';
+import { Timestamp } from '../common/time.ts';
+import { CollectMode } from '../config/run-fields.ts';
+import { queuedJobFields } from '../jobs/queue.ts';
+import { retainedJobFields } from '../jobs/retention-schemas.ts';
+import { triedJobFields } from '../jobs/trial-ledger.ts';
 import { InstrumentRecord } from '../market-data/stored-market-data.ts';
+import { OVERFITTING_BOUNDS } from '../values/backtest-limits.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS, SPACES, type TrialState } from '../values/hyperopt-limits.ts';
-import { OVERFITTING_BOUNDS } from '../values/limits.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -25,7 +26,7 @@ export {
   TRIAL_STATES,
   type TrialState,
 } from '../values/hyperopt-limits.ts';
-export { HYPEROPT_ID_PREFIX } from '../values/limits.ts';
+export { HYPEROPT_ID_PREFIX } from '../values/job-limits.ts';
 
 export const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
 

@@ -1,7 +1,9 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from '../config/common.ts';
-import { integerParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { ALL_TIMEFRAMES, COVERAGE_LIMITS, MAX_SYMBOL_LENGTH } from '../values/limits.ts';
+import { paginated } from '../common/page.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
+import { COVERAGE_LIMITS, MAX_SYMBOL_LENGTH } from '../values/market-data-limits.ts';
+import { ALL_TIMEFRAMES } from '../values/timeframes.ts';
 import { ExchangeQuery, TradingModeParameter } from './market-data.ts';
 
 /** Coverage of the stored series by month, on the data collection service. */

@@ -1,9 +1,11 @@
 import * as z from 'zod';
-import { type Immutable, paginated, Timestamp } from '../config/common.ts';
-import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import type { Immutable } from '../common/immutable.ts';
+import { paginated } from '../common/page.ts';
+import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
+import { BACKTEST_DEFAULTS } from '../values/backtest-limits.ts';
 import { formatInteger } from '../values/format-count.ts';
 import {
-  BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
   COLLECTION_STATUSES,
   EXCHANGE_KEY,
@@ -12,8 +14,8 @@ import {
   MAX_SYMBOL_LENGTH,
   OHLCV_DEFAULTS,
   OHLCV_LIMITS,
-  TIMEFRAMES,
-} from '../values/limits.ts';
+} from '../values/market-data-limits.ts';
+import { TIMEFRAMES } from '../values/timeframes.ts';
 import { SYMBOL, TRADING_MODES } from '../values/trading-modes.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
 

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from '../config/common.ts';
-import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { bounds } from '../values/limits.ts';
+import { paginated } from '../common/page.ts';
+import { PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
+import { bounds } from '../values/bounds.ts';
 import {
   SIGNALS_FORMATS,
   SIGNALS_ID,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { COLLECTION_STATUSES, TIMEFRAMES } from '../values/limits.ts';
+import { COLLECTION_STATUSES } from '../values/market-data-limits.ts';
+import { TIMEFRAMES } from '../values/timeframes.ts';
 
 /** Stored forms of market data: series, instruments and collections. test/contract pins the hash of each shape. */
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Timestamp } from '../config/common.ts';
-import { Grant } from '../config/sharing-schemas.ts';
+import { Grant } from '../common/sharing-schemas.ts';
+import { Timestamp } from '../common/time.ts';
 import { SIGNALS_FORMATS } from '../values/signals-limits.ts';
 
 /** A file of signals as it is stored. The file itself is an object that is named after the ID. */

@@ -1,7 +1,7 @@
 import { AuditEntryList, AuditQuery } from '../platform/audit.ts';
 import { formatInteger } from '../values/format-count.ts';
-import { AUDIT_LIMITS } from '../values/limits.ts';
 import type { Operation } from '../values/operation.ts';
+import { AUDIT_LIMITS } from '../values/request-limits.ts';
 
 /** Operations of the audit trail, on the backend. */
 export const AUDIT_OPERATIONS = [

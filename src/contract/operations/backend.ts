@@ -10,18 +10,18 @@ import {
   EquityData,
 } from '../backtests/backtest-api.ts';
 import { BacktestReportData } from '../backtests/report.ts';
-import { AnnotationRequest } from '../config/annotation-schemas.ts';
-import { Health } from '../config/common.ts';
-import { stringParameter } from '../config/parameters.ts';
-import { KeepRequest } from '../config/retention-schemas.ts';
+import { Health } from '../common/health.ts';
+import { stringParameter } from '../common/parameters.ts';
 import { BrokenStrategyFile, StrategyConfiguration } from '../config/strategy.ts';
+import { AnnotationRequest } from '../jobs/annotation-schemas.ts';
+import { KeepRequest } from '../jobs/retention-schemas.ts';
 import { ProxyRequest, ProxyResponse } from '../market-data/data-proxy.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data/market-data.ts';
 import { EVENT_SCHEMAS } from '../platform/events.ts';
 import { ExperimentList, ExperimentsQuery } from '../platform/experiment-api.ts';
 import { JobEvent, JobEventsQuery } from '../platform/job-events-api.ts';
 import { Overview } from '../platform/overview-api.ts';
-import { WATCH_LIMITS } from '../values/limits.ts';
+import { WATCH_LIMITS } from '../values/job-limits.ts';
 import type { Operation } from '../values/operation.ts';
 import { BACKTEST_RESULT_OPERATIONS } from './backtest-results.ts';
 import { documentationOperations } from './documentation.ts';

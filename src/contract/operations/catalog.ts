@@ -5,7 +5,7 @@ import {
   CompareQuery,
   VersionComparison,
 } from '../registry/catalog-api.ts';
-import { COMPARISON_MINIMUMS } from '../values/limits.ts';
+import { COMPARISON_MINIMUMS } from '../values/challenge-limits.ts';
 import type { Operation } from '../values/operation.ts';
 
 const CATALOG = 'Catalog';

@@ -1,4 +1,4 @@
-import { Health } from '../config/common.ts';
+import { Health } from '../common/health.ts';
 import { Coverage, CoverageQuery } from '../market-data/coverage.ts';
 import {
   CandleColumns,
@@ -17,7 +17,7 @@ import {
   OhlcvQuery,
   Symbols,
 } from '../market-data/market-data.ts';
-import { COLLECTION_LIMITS } from '../values/limits.ts';
+import { COLLECTION_LIMITS } from '../values/market-data-limits.ts';
 import type { Operation } from '../values/operation.ts';
 import { documentationOperations } from './documentation.ts';
 

@@ -1,4 +1,3 @@
-import { KeepRequest } from '../config/retention-schemas.ts';
 import {
   HYPEROPT_EVENTS,
   HyperoptEventsQuery,
@@ -14,6 +13,7 @@ import {
   HyperoptTrialsQuery,
 } from '../hyperopt/hyperopt-api.ts';
 import { HyperoptRequest } from '../hyperopt/hyperopt-request.ts';
+import { KeepRequest } from '../jobs/retention-schemas.ts';
 import type { Operation } from '../values/operation.ts';
 import { sharingOperations } from './sharing.ts';
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { isAbsentWhenNull } from '../config/null-fields.ts';
+import { isAbsentWhenNull } from '../common/null-fields.ts';
 
 /** Changes of the JSON Schemas that zod writes, for the OpenAPI documents. */
 export type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;

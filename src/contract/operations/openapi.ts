@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ErrorBody, RequestValidationError } from '../config/common.ts';
+import { ErrorBody, RequestValidationError } from '../common/error-bodies.ts';
 import { MlflowError } from '../registry/mlflow-api.ts';
 import { ERRORS, type ErrorCode } from '../values/errors.ts';
 import { MLFLOW_PREFIX } from '../values/mlflow-paths.ts';

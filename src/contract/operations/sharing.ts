@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { Sharing, SharingRequest } from '../config/sharing-schemas.ts';
+import { Sharing, SharingRequest } from '../common/sharing-schemas.ts';
 import type { ServiceName } from '../values/operation.ts';
 import { OWNED_RESOURCES, type ResourceKind } from '../values/sharing.ts';
 

@@ -1,4 +1,4 @@
-import { Health } from '../config/common.ts';
+import { Health } from '../common/health.ts';
 import { RegisterRequest, RegisterResponse, StrategyNameParams } from '../registry/registry-api.ts';
 import type { Operation } from '../values/operation.ts';
 import { documentationOperations } from './documentation.ts';

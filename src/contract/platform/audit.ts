@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from '../config/common.ts';
-import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '../values/limits.ts';
+import { paginated } from '../common/page.ts';
+import { PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
+import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '../values/request-limits.ts';
 
 /** Resource of a call: the collection in the path, and its ID. */
 export const AuditResource = z

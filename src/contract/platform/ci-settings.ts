@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { BacktestConfigRequest } from '../backtests/backtest-api.ts';
-import { ReleasePolicy } from '../config/release-policy.ts';
+import { ReleasePolicy } from '../registry/release-policy.ts';
 
 /** Settings of `touchstone ci`: the candles and costs of both runs of a strategy, and what the run of the change must reach. */
 export const CiSettings = z.strictObject({

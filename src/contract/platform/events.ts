@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { BacktestResult, CollectionOutcome } from '../backtests/backtest.ts';
-import { Timestamp } from '../config/common.ts';
+import { Timestamp } from '../common/time.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from '../registry/stored-challenge.ts';
 import { STAGES } from '../registry/stored-registry.ts';
 import { EVENT_SOURCE, EVENT_TYPES, type EventType } from '../values/event-types.ts';

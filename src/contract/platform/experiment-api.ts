@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { BacktestResult } from '../backtests/backtest.ts';
-import { JobCounted } from '../backtests/job-list-api.ts';
-import { paginated, Timestamp } from '../config/common.ts';
-import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { paginated } from '../common/page.ts';
+import { PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
+import { JobCounted } from '../jobs/job-list-api.ts';
 import { formatInteger } from '../values/format-count.ts';
-import { JOB_LIST_LIMITS } from '../values/limits.ts';
+import { JOB_LIST_LIMITS } from '../values/job-limits.ts';
 
 /** Requests and responses of the list of experiments. */
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { EVENT_SELECTION } from '../values/event-types.ts';
-import { WATCH_LIMITS } from '../values/limits.ts';
+import { WATCH_LIMITS } from '../values/job-limits.ts';
 import { LAST_EVENT_ID } from '../values/names.ts';
 import { jobState } from './overview-api.ts';
 

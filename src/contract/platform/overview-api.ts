@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { JOB_STATUSES } from '../backtests/backtest.ts';
-import { JobCounted } from '../backtests/job-list-api.ts';
-import { Timestamp } from '../config/common.ts';
+import { Timestamp } from '../common/time.ts';
+import { JobCounted } from '../jobs/job-list-api.ts';
 import { Freshness } from '../market-data/market-data.ts';
 import { CatalogStrategy } from '../registry/catalog-api.ts';
 import { Challenge } from '../registry/challenge-api.ts';
-import { OVERVIEW_LIMITS } from '../values/limits.ts';
+import { OVERVIEW_LIMITS } from '../values/job-limits.ts';
 
 /** Response of the overview, and what it shares with the event stream of jobs. */
 

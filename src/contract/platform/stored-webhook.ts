@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from '../config/common.ts';
+import { Timestamp } from '../common/time.ts';
 import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from '../values/webhook-limits.ts';
 
 /** Webhooks and their deliveries, as they are stored. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from '../config/common.ts';
-import { PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { paginated } from '../common/page.ts';
+import { PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
 import { EVENT_SELECTION } from '../values/event-types.ts';
 import {
   DELIVERY_LOG_DAYS,

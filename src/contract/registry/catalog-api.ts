@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { paginated } from '../config/common.ts';
-import { integerParameter, numberParameter, pageLimit, stringParameter } from '../config/parameters.ts';
+import { paginated } from '../common/page.ts';
+import { integerParameter, numberParameter, pageLimit, stringParameter } from '../common/parameters.ts';
 import { UNDEFINED_REASONS, type UndefinedReason } from '../values/undefined-metrics.ts';
 import { CatalogRow } from './stored-registry.ts';
 

@@ -1,14 +1,10 @@
 import * as z from 'zod';
-import { paginated, Timestamp } from '../config/common.ts';
-import { integerParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import {
-  bounds,
-  CHALLENGE_DEFAULTS,
-  CHALLENGE_LIMITS,
-  EVALUATION_PAGE_LIMITS,
-  MAX_ASSIGNMENT_KEY_LENGTH,
-  MAX_NOTE_LENGTH,
-} from '../values/limits.ts';
+import { paginated } from '../common/page.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
+import { bounds } from '../values/bounds.ts';
+import { CHALLENGE_DEFAULTS, CHALLENGE_LIMITS, EVALUATION_PAGE_LIMITS } from '../values/challenge-limits.ts';
+import { MAX_ASSIGNMENT_KEY_LENGTH, MAX_NOTE_LENGTH } from '../values/registry-limits.ts';
 import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,

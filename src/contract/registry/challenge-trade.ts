@@ -1,14 +1,10 @@
 import * as z from 'zod';
-import { given } from '../config/null-fields.ts';
-import {
-  BACKTEST_DEFAULTS,
-  bounds,
-  TRADE_LIMITS as LIMITS,
-  MAX_ASSIGNMENT_KEY_LENGTH,
-  MAX_SYMBOL_LENGTH,
-  TRADE_MODES,
-  TRADE_SIDES,
-} from '../values/limits.ts';
+import { given } from '../common/null-fields.ts';
+import { BACKTEST_DEFAULTS } from '../values/backtest-limits.ts';
+import { bounds } from '../values/bounds.ts';
+import { TRADE_LIMITS as LIMITS, TRADE_MODES, TRADE_SIDES } from '../values/challenge-limits.ts';
+import { MAX_SYMBOL_LENGTH } from '../values/market-data-limits.ts';
+import { MAX_ASSIGNMENT_KEY_LENGTH } from '../values/registry-limits.ts';
 import { TRADING_MODES } from '../values/trading-modes.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, TRADE_STATUSES, VARIANTS } from './stored-challenge.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { integerParameter, listParameter, stringParameter } from '../config/parameters.ts';
-import { ALIAS_LIMITS, MLFLOW_LIMITS, REGISTRATION_LIMITS } from '../values/limits.ts';
+import { integerParameter, listParameter, stringParameter } from '../common/parameters.ts';
+import { ALIAS_LIMITS, MLFLOW_LIMITS, REGISTRATION_LIMITS } from '../values/registry-limits.ts';
 
 /**
  * Requests and responses of MLflow's REST API 2.0, as far as Touchstone serves it. Names, shapes and casing are MLflow's:

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from '../backtests/backtest.ts';
-import { paginated, Timestamp } from '../config/common.ts';
+import { given } from '../common/null-fields.ts';
+import { paginated } from '../common/page.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { Timestamp } from '../common/time.ts';
 import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
-import { given } from '../config/null-fields.ts';
-import { booleanParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
-import { WaiveRequest } from '../config/release-policy.ts';
-import { ALIAS_LIMITS, MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from '../values/limits.ts';
+import { ALIAS_LIMITS, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from '../values/registry-limits.ts';
+import { MAX_ID_LENGTH } from '../values/request-limits.ts';
+import { WaiveRequest } from './release-policy.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
 /** Requests and responses of the registry: stage transitions and reads. */

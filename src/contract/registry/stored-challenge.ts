@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from '../config/common.ts';
+import { Timestamp } from '../common/time.ts';
 
 /** Stored shapes of champion/challenger tests, in the registry table. */
 

@@ -5,11 +5,11 @@ import {
   ResultsLocation,
   UndefinedMetrics,
 } from '../backtests/backtest.ts';
-import { TrialRecord } from '../backtests/trial-ledger.ts';
-import { Timestamp } from '../config/common.ts';
+import { Grant } from '../common/sharing-schemas.ts';
+import { Timestamp } from '../common/time.ts';
+import { ValidationCheck } from '../common/validation-check.ts';
 import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
-import { ValidationCheck } from '../config/release-policy.ts';
-import { Grant } from '../config/sharing-schemas.ts';
+import { TrialRecord } from '../jobs/trial-ledger.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 

@@ -1,11 +1,5 @@
-import {
-  BACKTEST_DEFAULTS,
-  BACKTEST_LIMITS,
-  CLASSIFIER_LIMITS,
-  ML_ENGINE_DEFAULTS,
-  ML_ENGINE_LIMITS,
-  MODEL_KINDS,
-} from './limits.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from './backtest-limits.ts';
+import { CLASSIFIER_LIMITS, ML_ENGINE_DEFAULTS, ML_ENGINE_LIMITS, MODEL_KINDS } from './model-limits.ts';
 
 /** Bounds, enumerations and defaults of hyperopt requests. Without zod, so that the CLI starts fast. */
 

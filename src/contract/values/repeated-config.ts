@@ -1,5 +1,5 @@
 import { ACCOUNT_DEFAULTS, type MarginMode } from './account-limits.ts';
-import { BACKTEST_DEFAULTS } from './limits.ts';
+import { BACKTEST_DEFAULTS } from './backtest-limits.ts';
 import type { TradingMode } from './trading-modes.ts';
 
 /** Fields of a resolved configuration that a repeated request has to state. `P`: a protection. */

@@ -1,4 +1,4 @@
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { type AccessLevel, EVERYONE, OWNED_RESOURCES, type ResourceKind } from '#contract/values/sharing.ts';
 import { expired } from '../shared/unknown-resources.ts';

@@ -1,4 +1,4 @@
-import type { Grant, Sharing } from '#contract/config/sharing-schemas.ts';
+import type { Grant, Sharing } from '#contract/common/sharing-schemas.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_GRANTS, OWNED_RESOURCES, PRINCIPAL, SHARE_LEVELS } from '#contract/values/sharing.ts';
 import { retryConflicts } from '../shared/retry-conflicts.ts';

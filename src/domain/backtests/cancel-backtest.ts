@@ -4,8 +4,8 @@ import type { Executions, TaskControl } from '../jobs/execution-ports.ts';
 import type { Clock, JobStore, Log } from '../ports.ts';
 import { executionName } from '../queue/execution-name.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownBacktest } from '../shared/unknown-resources.ts';
-import { isoTime } from '../shared/validate.ts';
 
 export interface CancelBacktestDeps {
   readonly jobs: JobStore;

@@ -1,4 +1,4 @@
-import { SPARKLINE_LENGTH } from '#contract/values/limits.ts';
+import { SPARKLINE_LENGTH } from '#contract/values/job-limits.ts';
 import { sparklineOf } from '#engine/report/sparkline.ts';
 
 /** Sparkline of a backtest: from its wallet over the equity at the end of each day, quote currency. */

@@ -2,7 +2,7 @@ import type { JobIn } from '#contract/backtests/backtest.ts';
 import type { ExportFormat, ExportLink } from '#contract/backtests/backtest-export.ts';
 import type { BacktestReport, Order, Trade } from '#contract/backtests/report.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
-import { MAX_RESPONSE_BYTES } from '#contract/values/limits.ts';
+import { MAX_RESPONSE_BYTES } from '#contract/values/request-limits.ts';
 import type { ResultStore, TradePage } from '../ports.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';

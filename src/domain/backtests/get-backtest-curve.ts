@@ -1,9 +1,9 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import type { EquityData } from '#contract/backtests/backtest-api.ts';
 import type { BacktestCurve, BacktestCurveQuery } from '#contract/backtests/backtest-curve.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { drawdownSeries } from '#engine/metrics/equity-curve.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { parseRange } from '../data/time-range.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
 import { getCompletedBacktest } from './get-backtest.ts';

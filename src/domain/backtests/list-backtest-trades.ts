@@ -5,8 +5,9 @@ import type {
   TradeSortField,
 } from '#contract/backtests/backtest-trades.ts';
 import type { Trade } from '#contract/backtests/report.ts';
+import { NO_TAG, TRADES_LIMITS, TRADES_PER_PAGE } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { MAX_RESPONSE_BYTES, NO_TAG, TRADES_LIMITS, TRADES_PER_PAGE } from '#contract/values/limits.ts';
+import { MAX_RESPONSE_BYTES } from '#contract/values/request-limits.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import { type TextColumn, type TradeNumber, type TradeTable, textAt } from '#engine/simulator/trade-table.ts';
 import { parseRange, type TimeRange } from '../data/time-range.ts';

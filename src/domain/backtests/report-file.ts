@@ -9,8 +9,8 @@ import {
   type ReportFileData,
 } from '#contract/backtests/report-file.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
+import { CURVE_LIMITS } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { CURVE_LIMITS } from '#contract/values/limits.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { readCandles } from '../data/market-data.ts';
 import type { DataProxy, JobStore, ResultStore } from '../ports.ts';

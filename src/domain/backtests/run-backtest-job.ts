@@ -24,7 +24,7 @@ import type {
 } from '../ports.ts';
 import { describeCode, runStagingChecks } from '../registry/run-staging-checks.ts';
 import { finalFailure } from '../shared/final-failure.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { withSignals } from '../signals/place-signals.ts';
 import type { ReadSignals } from '../signals/signal-table.ts';
 import { countBacktest } from '../trials/count-trials.ts';

@@ -6,8 +6,9 @@ import {
 } from '#contract/backtests/backtest.ts';
 import { BacktestRequest } from '#contract/backtests/backtest-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contract/values/limits.ts';
+import { ON_DEMAND_PRIORITY } from '#contract/values/job-limits.ts';
 import { type Caller, checkAccess } from '../access/access.ts';
 import { executionInputOf } from '../config/execution-input.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
@@ -30,8 +31,9 @@ import {
 } from '../registry/container-image.ts';
 import { checkExperimentName } from '../shared/experiment-name.ts';
 import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { checkSpelling, unknownKeyWarnings } from '../shared/unknown-keys.ts';
-import { checkNumber, isoTime } from '../shared/validate.ts';
+import { checkNumber } from '../shared/validate.ts';
 import { type UseSignalsDeps, useSignals } from '../signals/use-signals.ts';
 import { readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';

@@ -1,5 +1,5 @@
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
-import { ANNOTATION_LIMITS } from '#contract/values/limits.ts';
+import { ANNOTATION_LIMITS } from '#contract/values/job-limits.ts';
 import type { JobStore } from '../ports.ts';
 import { expired, unknownBacktest } from '../shared/unknown-resources.ts';
 import { checkMaxLength, checkTags } from '../shared/validate.ts';

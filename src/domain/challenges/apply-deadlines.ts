@@ -1,6 +1,6 @@
 import type { Challenge } from '#contract/registry/challenge-api.ts';
 import type { Hold, StoredChallenge } from '#contract/registry/stored-challenge.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import {
   currentStage,
   isAwaitingPromotion,

@@ -1,6 +1,6 @@
 import type { Assignment, Route } from '#contract/registry/challenge-api.ts';
 import type { StoredAssignment, StoredChallenge } from '#contract/registry/stored-challenge.ts';
-import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/values/limits.ts';
+import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/values/registry-limits.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { applyCanaryRules, applyDeadlines } from './apply-deadlines.ts';

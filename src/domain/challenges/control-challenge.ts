@@ -1,7 +1,7 @@
-import type { WaiveRequest } from '#contract/config/release-policy.ts';
 import type { Challenge } from '#contract/registry/challenge-api.ts';
+import type { WaiveRequest } from '#contract/registry/release-policy.ts';
 import { CANARY_STAGE_NAMES, type StoredChallenge } from '#contract/registry/stored-challenge.ts';
-import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import {
   applyTransition,

@@ -1,5 +1,5 @@
-import type { MinAssignments } from '#contract/config/release-policy.ts';
 import type { Challenge } from '#contract/registry/challenge-api.ts';
+import type { MinAssignments } from '#contract/registry/release-policy.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
@@ -8,14 +8,15 @@ import {
   type StoredChallenge,
 } from '#contract/registry/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
-import { CodedError } from '#contract/values/errors.ts';
 import {
   CHALLENGE_DEFAULTS as DEFAULTS,
   CHALLENGE_LIMITS as LIMITS,
   MIN_TRADES,
-} from '#contract/values/limits.ts';
+} from '#contract/values/challenge-limits.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
-import { checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
+import { checkNumber, checkOneOf } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,

@@ -2,7 +2,7 @@ import type { ChallengeEvaluation } from '#contract/registry/challenge-api.ts';
 import type { StoredChallenge, Variant } from '#contract/registry/stored-challenge.ts';
 import { plus, ZERO } from '#engine/stats/double-double.ts';
 import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/welch.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { intervalOf } from './challenge-change.ts';
 import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
 import {

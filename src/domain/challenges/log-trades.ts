@@ -11,8 +11,8 @@ import type {
   StoredTrade,
   TradeResult,
 } from '#contract/registry/stored-challenge.ts';
+import { TRADE_LIMITS } from '#contract/values/challenge-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { TRADE_LIMITS } from '#contract/values/limits.ts';
 import { applyCanaryRules } from './apply-deadlines.ts';
 import { type AppliedTrade, applyTrade, type PostedTrade, readTrade } from './apply-trade.ts';
 import { closedTrades, type Progress } from './challenge-state.ts';

@@ -6,8 +6,8 @@ import type {
   StoredTrade,
 } from '#contract/registry/stored-challenge.ts';
 import type { Page } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownChallenge, unknownModel } from '../shared/unknown-resources.ts';
-import { isoTime } from '../shared/validate.ts';
 import { applyDeadlines, nextStageRequirements } from './apply-deadlines.ts';
 import { changeOf, evaluationOf } from './challenge-change.ts';
 import {

@@ -1,8 +1,8 @@
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { CodedError, ERRORS } from '#contract/values/errors.ts';
 import type { Clock } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownChallenge } from '../shared/unknown-resources.ts';
-import { isoTime } from '../shared/validate.ts';
 import { applyTransition, type TransitionCall } from '../transitions/apply-transition.ts';
 import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';

@@ -1,7 +1,7 @@
 import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { jobListOf } from '#contract/values/tables.ts';
 import { type CollectionPlan, informativeInput } from '../data/plan-reads.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 
 /**
  * Input of the state machine for a job: the candles that the configuration reads, and the job's own fields.

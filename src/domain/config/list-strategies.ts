@@ -1,5 +1,5 @@
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/config/strategy.ts';
-import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
 import { allOrderOptions } from '#engine/strategies/account-options.ts';

@@ -1,10 +1,9 @@
 import type { ResolvedBacktestConfig, RoiTable, TrailingStop } from '#contract/backtests/backtest.ts';
 import { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
-import type { CollectMode } from '#contract/config/common.ts';
 import type { Protection } from '#contract/config/protections.ts';
+import type { CollectMode } from '#contract/config/run-fields.ts';
 import { NO_MODEL } from '#contract/hyperopt/hyperopt.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
-import { CodedError } from '#contract/values/errors.ts';
 import {
   COLLECT_MODES,
   BACKTEST_DEFAULTS as DEFAULTS,
@@ -12,30 +11,25 @@ import {
   BACKTEST_LIMITS as LIMITS,
   PRECISIONS,
   type Precision,
-  type Timeframe,
   UNLIMITED_STAKE,
-} from '#contract/values/limits.ts';
+} from '#contract/values/backtest-limits.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { SIMULATED } from '#contract/values/names.ts';
+import type { Timeframe } from '#contract/values/timeframes.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
-import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ownTimeframes } from '../data/candle-source.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
 import { noInstruments } from '../data/missing-instruments.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
 import type { Clock, SeriesStore } from '../ports.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
-import {
-  ACCEPTED_TIMES,
-  checkCount,
-  checkNumber,
-  checkOneOf,
-  isExchangeKey,
-  isoTime,
-  parseTime,
-} from '../shared/validate.ts';
+import { checkCount, checkNumber, checkOneOf, isExchangeKey } from '../shared/validate.ts';
 import { resolveSignals } from '../signals/use-signals.ts';
 import { checkDetail, checkRunTimeframe } from './check-timeframes.ts';
 import { findStrategy } from './find-strategy.ts';

@@ -1,4 +1,5 @@
 import { MlEngineRequest, type ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import type { NumberBounds } from '#contract/values/bounds.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import {
   CLASS_WEIGHTS,
@@ -6,9 +7,8 @@ import {
   ML_ENGINE_LIMITS,
   MODEL_ALIASES,
   MODEL_KINDS,
-  type NumberBounds,
-  type Timeframe,
-} from '#contract/values/limits.ts';
+} from '#contract/values/model-limits.ts';
+import type { Timeframe } from '#contract/values/timeframes.ts';
 import { MIN_TRAINING_ROWS } from '#engine/ml/fit-window.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';

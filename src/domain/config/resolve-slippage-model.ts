@@ -1,13 +1,14 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { SlippageModelRequest } from '#contract/config/slippage-model.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import {
   SLIPPAGE_MODEL_DEFAULTS as DEFAULTS,
   SLIPPAGE_MODEL_LIMITS as LIMITS,
   SPREAD_ESTIMATORS,
 } from '#contract/values/slippage-limits.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, checkOneOf } from '../shared/validate.ts';
 

@@ -1,5 +1,8 @@
+import {
+  BACKTEST_DEFAULTS as DEFAULTS,
+  BACKTEST_LIMITS as LIMITS,
+} from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { BACKTEST_DEFAULTS as DEFAULTS, BACKTEST_LIMITS as LIMITS } from '#contract/values/limits.ts';
 import { SPOT_EXCHANGES, TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { UNIVERSE_LIMITS } from '#contract/values/universe-limits.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';

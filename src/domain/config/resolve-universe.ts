@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { UniverseRequest } from '#contract/config/universe.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import {
   UNIVERSE_DEFAULTS as DEFAULTS,
@@ -8,7 +9,7 @@ import {
   REBALANCES,
   UNIVERSE_RULES,
 } from '#contract/values/universe-limits.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { ownTimeframes } from '../data/candle-source.ts';
 import type { SeriesStore } from '../ports.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';

@@ -2,7 +2,7 @@ import type { Collection } from '#contract/market-data/market-data.ts';
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, Log } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { type CollectionStore, isUnfinished, without } from './collection-queue.ts';
 import { collectionView, unknownCollection } from './read-collections.ts';
 

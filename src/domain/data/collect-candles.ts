@@ -1,7 +1,8 @@
 import { CodedError } from '#contract/values/errors.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { SeriesKey } from '../ports.ts';
-import { isoTime, tradingModeOf } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
+import { tradingModeOf } from '../shared/validate.ts';
 import { collectFunding } from './collect-funding.ts';
 import { InstrumentCollector, type InstrumentDeps } from './collect-instruments.ts';
 import type { Exchange } from './exchange-ports.ts';

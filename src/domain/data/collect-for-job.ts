@@ -1,7 +1,8 @@
 import type { BacktestExecutionInput, CollectionOutcome } from '#contract/backtests/backtest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
-import { checkTimeframe, isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
+import { checkTimeframe } from '../shared/validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
 import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
 import type { Exchanges } from './exchange-ports.ts';

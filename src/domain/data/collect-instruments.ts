@@ -1,9 +1,9 @@
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Instrument, LeverageTier } from '#engine/instrument.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { Exchange } from './exchange-ports.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 

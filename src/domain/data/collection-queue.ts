@@ -4,7 +4,7 @@ import type {
   StoredCollection,
 } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { COLLECTION_LIMITS } from '#contract/values/limits.ts';
+import { COLLECTION_LIMITS } from '#contract/values/market-data-limits.ts';
 import type { Page } from '../ports.ts';
 
 /** Collections and their queue. Every write is conditional, so that any number of processes may share them. */

@@ -1,7 +1,8 @@
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Ids, Log } from '../ports.ts';
-import { isoTime, tradingModeOf } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
+import { tradingModeOf } from '../shared/validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
 import { type CollectionStore, isUnfinished, lease, RENEW_MS, release, without } from './collection-queue.ts';
 import { describeOutcomes } from './describe-outcomes.ts';

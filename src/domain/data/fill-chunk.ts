@@ -1,7 +1,7 @@
 import { type Candles, createCandles, joinCandles } from '#engine/candles.ts';
 import { isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesMonth, SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { Exchange } from './exchange-ports.ts';
 import {
   fetchScope,

@@ -2,7 +2,8 @@ import type { CandleColumns, CandlesQuery } from '#contract/market-data/market-d
 import { completeBuckets } from '#engine/indicators/resample.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, divides, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesInfo, SeriesStore } from '../ports.ts';
-import { checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
+import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { notStored, readPage } from './read-page.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 

@@ -4,7 +4,7 @@ import type {
   CoverageQuery,
   CoverageSeries,
 } from '#contract/market-data/coverage.ts';
-import { MAX_COVERAGE_MONTHS } from '#contract/values/limits.ts';
+import { MAX_COVERAGE_MONTHS } from '#contract/values/market-data-limits.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';

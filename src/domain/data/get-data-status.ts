@@ -1,6 +1,6 @@
 import type { DataStatus, ExchangeQuery, Instruments, Symbols } from '#contract/market-data/market-data.ts';
 import type { SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 
 /** Symbols with stored candles, ascending: the ones that can be backtested now. Throws DATA005. */

@@ -2,7 +2,8 @@ import type { Ohlcv, OhlcvQuery } from '#contract/market-data/market-data.ts';
 import type { Candles } from '#engine/candles.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesStore } from '../ports.ts';
-import { checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
+import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { notStored, readPage } from './read-page.ts';
 import { parseRange } from './time-range.ts';
 

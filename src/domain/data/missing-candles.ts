@@ -1,7 +1,7 @@
 import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { ceilToGrid, floorToGrid, isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 
 /** Maximum number of ranges in a message; a run of 200 pairs can lack more than a reader can use. */

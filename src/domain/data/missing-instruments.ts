@@ -1,5 +1,5 @@
+import { BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 

@@ -1,5 +1,5 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import type { SeriesMonth } from '../ports.ts';
 import { monthsBetween } from './calendar-months.ts';
 

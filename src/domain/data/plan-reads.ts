@@ -5,7 +5,7 @@ import { withCostDays } from '#engine/slippage/cost-days.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import {
   type CandleSource,
   chooseSource,

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
-import { MAX_CANDLES_READ } from '#contract/values/limits.ts';
+import { MAX_CANDLES_READ } from '#contract/values/market-data-limits.ts';
 import { type Candles, createCandles, joinCandles, sliceCandles } from '#engine/candles.ts';
 import { aggregateCandles } from '#engine/indicators/resample.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';

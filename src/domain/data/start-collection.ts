@@ -1,12 +1,14 @@
 import type { Collection, CollectionRequest } from '#contract/market-data/market-data.ts';
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/values/limits.ts';
+import { COLLECTION_LIMITS } from '#contract/values/market-data-limits.ts';
 import { TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
 import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
-import { checkCount, checkOneOf, checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
+import { checkCount, checkOneOf, checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { type CollectionStore, checkRoom, enqueue, isUnfinished } from './collection-queue.ts';
 import type { Exchanges } from './exchange-ports.ts';
 import { collectionView } from './read-collections.ts';

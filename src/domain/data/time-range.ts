@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
-import { ACCEPTED_TIMES, parseTime } from '../shared/validate.ts';
+import { ACCEPTED_TIMES, parseTime } from '../shared/iso-time.ts';
 
 export interface TimeRange {
   /** Unix milliseconds; undefined when not given. */

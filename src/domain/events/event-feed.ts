@@ -2,7 +2,7 @@ import type { PlatformEvent } from '#contract/platform/events.ts';
 import { selects } from '#contract/values/event-types.ts';
 import type { Caller, Ownership } from '../access/access.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { EventLog } from './event-log.ts';
 import { maySeeEvents } from './visible-events.ts';
 

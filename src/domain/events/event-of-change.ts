@@ -1,6 +1,6 @@
 import type { EventData, PlatformEvent } from '#contract/platform/events.ts';
 import { EVENT_SOURCE, type EventType } from '#contract/values/event-types.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import type { FoundBy } from '#contract/backtests/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { HYPEROPT_JOB_ID } from '#contract/values/limits.ts';
+import { HYPEROPT_JOB_ID } from '#contract/values/job-limits.ts';
 import { type Caller, checkAccess } from '../access/access.ts';
 import { overrideRequest } from '../shared/override-request.ts';
 import { getCompletedHyperopt } from './get-hyperopt.ts';

@@ -4,8 +4,8 @@ import type { TaskControl } from '../jobs/execution-ports.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from '../queue/execution-name.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownHyperopt } from '../shared/unknown-resources.ts';
-import { isoTime } from '../shared/validate.ts';
 import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';
 
 export interface CancelHyperoptDeps {

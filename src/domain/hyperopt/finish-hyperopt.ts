@@ -13,7 +13,7 @@ import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { groupEqualRuns } from '#engine/search/trials.ts';
 import type { Clock, Digest } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
 import { countCompleted } from './count-hyperopt.ts';
 import { EXIT_NAMES } from './exit-space.ts';

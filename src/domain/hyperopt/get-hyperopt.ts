@@ -5,9 +5,9 @@ import type {
   StoredTrial,
   TrialState,
 } from '#contract/hyperopt/hyperopt.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { buildEquityData } from '#engine/report/result.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import type { JobPage } from '../jobs/job-list-ports.ts';
 import { type JobListInput, listJobs } from '../jobs/list-jobs.ts';
 import type { Page } from '../ports.ts';

@@ -17,7 +17,7 @@ import {
   visibleHistory,
 } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { canonicalPoint, spaceOf, trialConfig } from './search-space.ts';

@@ -2,7 +2,7 @@ import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
 import { rejectionMessage, type TaskControl } from '../jobs/execution-ports.ts';
 import { type EndRunDeps, type JobRepairs, type RunRepair, requeue } from '../queue/end-run.ts';
 import { executionName } from '../queue/execution-name.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { type HyperoptLaneDeps, hyperoptLane } from './hyperopt-lane.ts';
 import type { HyperoptStore } from './hyperopt-ports.ts';
 

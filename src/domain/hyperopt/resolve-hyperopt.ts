@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import { ACCOUNT_FIELDS, type CollectMode, MARKET_FIELDS } from '#contract/config/common.ts';
+import { ACCOUNT_FIELDS, type CollectMode, MARKET_FIELDS } from '#contract/config/run-fields.ts';
 import {
   DIRECTIONS,
   type HyperoptJobConfig,
@@ -13,18 +13,19 @@ import {
   HYPEROPT_LIMITS as LIMITS,
 } from '#contract/hyperopt/hyperopt-request.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { nearestName } from '#contract/values/nearest-name.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { findObjective, OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
 import type { KnownStrategy } from '../config/strategy-ports.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
-import { checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
+import { checkNumber, checkOneOf } from '../shared/validate.ts';
 import {
   resolveSpaces,
   sameModelWarnings,

@@ -11,9 +11,10 @@ import {
   type HyperoptRequest,
   HYPEROPT_LIMITS as LIMITS,
 } from '#contract/hyperopt/hyperopt-request.ts';
+import type { NumberBounds } from '#contract/values/bounds.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { growsSameTrees } from '#contract/values/hyperopt-limits.ts';
-import type { ModelKind, NumberBounds } from '#contract/values/limits.ts';
+import type { ModelKind } from '#contract/values/model-limits.ts';
 import { nearestName } from '#contract/values/nearest-name.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';

@@ -1,7 +1,7 @@
 import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt/hyperopt.ts';
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../shared/final-failure.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { ALL_TRIALS_FAILED, type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { type EarlierSearches, NO_SEARCHES, PermutedSearches } from './permuted-searches.ts';

@@ -15,7 +15,7 @@ import type { MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
 import { checkExperimentName } from '../shared/experiment-name.ts';
 import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import { hyperoptLane } from './hyperopt-lane.ts';
 import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';

@@ -1,5 +1,5 @@
 import type { Improvement, TrialCounts } from '#contract/hyperopt/hyperopt.ts';
-import { SPARKLINE_LENGTH } from '#contract/values/limits.ts';
+import { SPARKLINE_LENGTH } from '#contract/values/job-limits.ts';
 
 /** Number of finished trials: the sequence of the last one. */
 export function endedTrials({ complete, pruned, failed }: Omit<TrialCounts, 'total'>): number {

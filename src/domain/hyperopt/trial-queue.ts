@@ -9,7 +9,7 @@ import type {
 import { suggest } from '#engine/search/sampler.ts';
 import { duplicateOf, isBetter, type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import type { TrialOutcome } from './run-trial.ts';
 import { canonicalPoint, spaceOf } from './search-space.ts';

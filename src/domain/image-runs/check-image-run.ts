@@ -3,10 +3,11 @@ import { EquityData } from '#contract/backtests/backtest-api.ts';
 import { ImageRunOrders, ImageRunOutcome, ImageRunResult } from '#contract/backtests/image-run.ts';
 import { IMAGE_RUN_LIMITS } from '#contract/backtests/image-run-keys.ts';
 import { BacktestReport } from '#contract/backtests/report.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import { type TextColumn, TRADE_NUMBERS, type TradeTable } from '#engine/simulator/trade-table.ts';
-import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { isoTime } from '../shared/validate.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { InvalidRunError } from './image-run-ports.ts';
 
 /**

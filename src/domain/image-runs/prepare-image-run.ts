@@ -3,7 +3,7 @@ import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
 import { chooseBenchmark } from '../inputs/load-benchmark.ts';
 import type { Clock, JobStore, SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { ImageRuns } from './image-run-ports.ts';
 
 export interface PrepareImageRunDeps {

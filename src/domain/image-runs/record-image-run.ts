@@ -2,7 +2,7 @@ import { isTerminal, type JobIn, type JobRun } from '#contract/backtests/backtes
 import type { ImageRunOutcome } from '#contract/backtests/image-run.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, Digest, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { countBacktest } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
 import { checkOutcome } from './check-image-run.ts';

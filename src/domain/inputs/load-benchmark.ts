@@ -1,15 +1,9 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { RunBenchmark } from '#engine/robustness/bitcoin.ts';
 import { MIN_COVERED, MIN_DAYS } from '#engine/robustness/robustness.ts';
-import {
-  ceilToGrid,
-  DAY_MS,
-  floorToGrid,
-  TIMEFRAME_MS,
-  type Timeframe,
-  tradedRange,
-} from '#engine/timeframe.ts';
+import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe, tradedRange } from '#engine/timeframe.ts';
 import { chooseSource, sourceTimeframes } from '../data/candle-source.ts';
 import type { Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';

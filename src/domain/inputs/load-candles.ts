@@ -1,5 +1,5 @@
 import type { CollectionOutcome, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import type { CollectMode } from '#contract/config/common.ts';
+import type { CollectMode } from '#contract/config/run-fields.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';

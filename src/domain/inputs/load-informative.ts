@@ -9,7 +9,7 @@ import type { TimeInterval } from '../data/missing-ranges.ts';
 import type { InformativeRead } from '../data/plan-reads.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { recordCorruption } from '../shared/corrupt-file.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 
 interface ReadDeps {
   readonly series: Pick<SeriesStore, 'markCorrupt'>;

@@ -1,17 +1,18 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/backtests/report-universe.ts';
 import type { Universe } from '#contract/config/universe.ts';
+import { BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import type { PairData } from '#engine/run/history.ts';
-import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type DailyVolumes, dailyVolumes } from '#engine/universe/daily-volumes.ts';
 import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { membershipOf, pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
 import { chooseReads, type StrategyReads } from '../data/plan-reads.ts';
 import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { LoadCandlesDeps, ReadPairs } from './load-candles.ts';
 
 /** A run of which the pairs are known: its configuration has those that were ever in. */

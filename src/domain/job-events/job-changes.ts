@@ -1,6 +1,6 @@
 import { isTerminal } from '#contract/backtests/backtest.ts';
 import type { JobEvent } from '#contract/platform/job-events-api.ts';
-import { WATCH_LIMITS } from '#contract/values/limits.ts';
+import { WATCH_LIMITS } from '#contract/values/job-limits.ts';
 import type { Caller } from '../access/access.ts';
 import type { CollectionStore } from '../data/collection-queue.ts';
 import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
@@ -12,7 +12,7 @@ import {
   progressOf,
 } from '../overview/overview-jobs.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 
 export interface JobChangesDeps extends Omit<JobOverviewDeps, 'collections'> {
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;

@@ -1,6 +1,6 @@
 import type { BacktestResult, JobStatus } from '#contract/backtests/backtest.ts';
-import type { QueueEntry } from '#contract/backtests/queue.ts';
-import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { QueueEntry } from '#contract/jobs/queue.ts';
+import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { UndefinedMetrics } from '#contract/values/undefined-metrics.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import type { Caller } from '../access/access.ts';

@@ -6,7 +6,7 @@ import { type Caller, mayAccess } from '../access/access.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import type { Clock } from '../ports.ts';
 import { listVersions, modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { aliasesOf } from '../transitions/find-version.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
-import { MLFLOW_LIMITS } from '#contract/values/limits.ts';
+import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import type { Cursors } from '../shared/cursors.ts';
 import { compareBy, parseFilter, parseOrders, type Searchable } from './filter.ts';
 

@@ -1,7 +1,8 @@
 import { BACKTEST_ID_PREFIX, type StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
 import type { MlflowRun } from '#contract/registry/mlflow-api.ts';
-import { HYPEROPT_ID_PREFIX, JOB_LIST_LIMITS, MLFLOW_LIMITS } from '#contract/values/limits.ts';
+import { HYPEROPT_ID_PREFIX, JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
+import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import { type Caller, findAccessible, type Ownership } from '../access/access.ts';
 import { getBacktest } from '../backtests/get-backtest.ts';
 import { getHyperopt } from '../hyperopt/get-hyperopt.ts';

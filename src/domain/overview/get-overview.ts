@@ -4,14 +4,14 @@ import {
   type OverviewJob,
   type OverviewPart,
 } from '#contract/platform/overview-api.ts';
-import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/job-limits.ts';
 import type { Caller } from '../access/access.ts';
 import { type ListCatalogDeps, visibleTo, withChallenges } from '../catalog/list-catalog.ts';
 import { isAwaitingPromotion } from '../challenges/challenge-state.ts';
 import { type ListAllChallengesDeps, listAllChallenges } from '../challenges/list-all-challenges.ts';
 import { freshnessOf } from '../data/get-data-freshness.ts';
 import type { Log, SeriesStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 import type { CatalogEntry } from '../transitions/registry-store.ts';
 import {

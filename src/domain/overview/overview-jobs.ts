@@ -1,7 +1,7 @@
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/backtest.ts';
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
 import type { JobCounts, OverviewJob } from '#contract/platform/overview-api.ts';
-import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/limits.ts';
+import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/job-limits.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import type { Caller } from '../access/access.ts';
 import { type BacktestProgressDeps, withImageProgress } from '../backtests/get-backtest.ts';

@@ -3,7 +3,7 @@ import type {
   ResolvedBacktestConfig,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
-import type { LaneName } from '#contract/backtests/queue.ts';
+import type { LaneName } from '#contract/jobs/queue.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { MaxRunning } from './lanes.ts';
 

@@ -1,5 +1,5 @@
 import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
-import type { QueueEntry } from '#contract/backtests/queue.ts';
+import type { QueueEntry } from '#contract/jobs/queue.ts';
 import { shardOf } from '#contract/values/tables.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from './execution-name.ts';

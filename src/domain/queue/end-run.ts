@@ -1,8 +1,8 @@
 import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
-import { QUEUE_LIMITS, type QueueEntry } from '#contract/backtests/queue.ts';
+import { QUEUE_LIMITS, type QueueEntry } from '#contract/jobs/queue.ts';
 import { type EndedStatus, ExecutionRejected } from '../jobs/execution-ports.ts';
 import type { Clock } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { ownLane, start } from './dispatch.ts';
 import { executionName } from './execution-name.ts';
 import { isWaiting, type JobQueue, type Lane, type QueueJob, type Slot } from './queue-ports.ts';

@@ -1,4 +1,4 @@
-import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
+import { QUEUE_LIMITS } from '#contract/jobs/queue.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { type DispatchDeps, start, takeSlot } from './dispatch.ts';
 import type { Lane, QueueJob, WaitingOwner } from './queue-ports.ts';

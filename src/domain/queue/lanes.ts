@@ -1,4 +1,4 @@
-import type { SizedLane } from '#contract/backtests/queue.ts';
+import type { SizedLane } from '#contract/jobs/queue.ts';
 import type { Executions } from '../jobs/execution-ports.ts';
 import type { JobStore } from '../ports.ts';
 import type { Lane, QueueJob } from './queue-ports.ts';

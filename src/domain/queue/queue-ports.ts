@@ -1,4 +1,4 @@
-import type { LaneName, QueueEntry, Shortage } from '#contract/backtests/queue.ts';
+import type { LaneName, QueueEntry, Shortage } from '#contract/jobs/queue.ts';
 import type { Executions } from '../jobs/execution-ports.ts';
 
 /** Ports of the job queue. Every method may throw CodedError DATA005 when storage is down. */

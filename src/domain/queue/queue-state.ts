@@ -1,4 +1,4 @@
-import { type LaneName, QUEUE_LIMITS, type QueueState } from '#contract/backtests/queue.ts';
+import { type LaneName, QUEUE_LIMITS, type QueueState } from '#contract/jobs/queue.ts';
 import { isWaiting, type JobQueue, type QueueJob, type WaitingOwner } from './queue-ports.ts';
 
 /** Fields of a listed job from which its state in the queue follows. */

@@ -2,7 +2,7 @@ import type { RegisteredVersion } from '#contract/backtests/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { REGISTRATION_LIMITS } from '#contract/values/limits.ts';
+import { REGISTRATION_LIMITS } from '#contract/values/registry-limits.ts';
 import { overrideRequest } from '../shared/override-request.ts';
 
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;

@@ -1,6 +1,6 @@
 import type { StoredModel } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { ALIAS_LIMITS, REGISTRATION_LIMITS } from '#contract/values/limits.ts';
+import { ALIAS_LIMITS, REGISTRATION_LIMITS } from '#contract/values/registry-limits.ts';
 import { checkTags } from '../shared/validate.ts';
 import {
   applyTransition,

@@ -1,6 +1,7 @@
-import type { WaiveRequest } from '#contract/config/release-policy.ts';
 import type { PromoteResult } from '#contract/registry/registry-api.ts';
-import { MAX_ID_LENGTH, MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import type { WaiveRequest } from '#contract/registry/release-policy.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
+import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,

@@ -3,8 +3,8 @@ import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/r
 import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, Page } from '../ports.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
-import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/validate.ts';
 import type { StagingChecks } from '../transitions/check-status.ts';
 import { currentValidation } from '../transitions/check-status.ts';
 import { aliasNames, readVersion } from '../transitions/find-version.ts';

@@ -1,8 +1,9 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import { RegisteredReport } from '#contract/backtests/report.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { lookAheadCheck, lookAheadOf } from '#contract/config/look-ahead.ts';
-import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-policy.ts';
 import type { RegisterResult } from '#contract/registry/registry-api.ts';
+import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type {
   Evidence,
   StoredVersion,
@@ -12,7 +13,7 @@ import type {
 } from '#contract/registry/stored-registry.ts';
 import { lowestDeflation } from '#contract/values/deflated-ratio.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { REGISTRATION_LIMITS } from '#contract/values/limits.ts';
+import { REGISTRATION_LIMITS } from '#contract/values/registry-limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkAccess } from '../access/access.ts';
@@ -20,8 +21,9 @@ import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { expired, unknownBacktest } from '../shared/unknown-resources.ts';
-import { checkMaxLength, checkTags, isoTime } from '../shared/validate.ts';
+import { checkMaxLength, checkTags } from '../shared/validate.ts';
 import type { SignalsStore } from '../signals/signals-ports.ts';
 import {
   applyTransition,

@@ -1,7 +1,7 @@
 import type { RollbackResult } from '#contract/registry/registry-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,

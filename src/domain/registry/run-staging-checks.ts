@@ -1,6 +1,6 @@
 import type { RegisteredVersion, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { LookAheadState } from '#contract/config/look-ahead.ts';
-import type { ValidationCheck } from '#contract/config/release-policy.ts';
 import { SIGNALS_NOT_CHECKED } from '#contract/values/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';

@@ -1,8 +1,9 @@
-import type { ValidationCheck, WaiveRequest } from '#contract/config/release-policy.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { StageResult } from '#contract/registry/registry-api.ts';
+import type { WaiveRequest } from '#contract/registry/release-policy.ts';
 import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
 import type { CodedError } from '#contract/values/errors.ts';
-import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,

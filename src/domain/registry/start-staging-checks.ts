@@ -18,7 +18,7 @@ import { enqueue } from '../queue/enqueue.ts';
 import { backtestLane, type MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
 import { idFromKey } from '../shared/idempotency-key.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { StagingChecks, StagingOutcome } from '../transitions/check-status.ts';
 import { checkImageRuns, type ImagePolicy, imageOf, registeredOf } from './container-image.ts';
 

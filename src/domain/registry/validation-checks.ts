@@ -1,8 +1,10 @@
 import { type BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-policy.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
+import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type { StoredVersion, Thresholds } from '#contract/registry/stored-registry.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { STAGING_WARNINGS } from '#contract/values/limits.ts';
+import { STAGING_WARNINGS } from '#contract/values/registry-limits.ts';
 import {
   comparableValue,
   UNDEFINED_REASONS,
@@ -11,13 +13,14 @@ import {
 } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
-import { ALL_TIMEFRAMES, DAY_MS } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import { checkFreshness } from '../data/market-data.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
-import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../shared/validate.ts';
+import { checkNumber, checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { plainCheck } from '../transitions/check-status.ts';
 import { evidenceOf, isSet } from '../transitions/release-policy.ts';
 import { type ImageRegistry, pinnedUri } from './container-image.ts';

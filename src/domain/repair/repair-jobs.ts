@@ -1,6 +1,6 @@
 import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
-import type { SizedLane } from '#contract/backtests/queue.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
+import type { SizedLane } from '#contract/jobs/queue.ts';
 import {
   type ProcessingReport,
   processDueChallenge,
@@ -26,7 +26,7 @@ import {
 import { stagingOutcomes } from '../registry/start-staging-checks.ts';
 import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from '../retention/expire-jobs.ts';
 import { removeDeleted } from '../retention/remove-deleted.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { type ExpireSignalsDeps, expireSignals } from '../signals/expire-signals.ts';
 
 export interface RepairDeps extends BacktestLaneDeps, HyperoptRepairDeps {

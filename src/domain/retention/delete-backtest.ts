@@ -2,7 +2,7 @@ import { isTerminal, type StoredBacktestJob } from '#contract/backtests/backtest
 import { CodedError } from '#contract/values/errors.ts';
 import { getBacktest } from '../backtests/get-backtest.ts';
 import type { Clock, JobStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { UNCOMMITTED_MS } from './retention.ts';
 

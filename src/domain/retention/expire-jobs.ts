@@ -1,10 +1,10 @@
 import { isTerminal } from '#contract/backtests/backtest.ts';
 import { type RetentionDays, TOMBSTONE_DAYS } from '#contract/env/retention.ts';
 import { STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { jobLists } from '#contract/values/tables.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock, ResultStore } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { detailDays, isKept, type RetainedJob, UNCOMMITTED_MS } from './retention.ts';
 

@@ -1,6 +1,6 @@
 import { TOMBSTONE_DAYS } from '#contract/env/retention.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
-import { isoTime } from '../shared/validate.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { ExpireJobsDeps } from './expire-jobs.ts';
 
 /** The task of a cancelled job may write results until its execution has been stopped. */

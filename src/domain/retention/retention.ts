@@ -1,9 +1,9 @@
 import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import { STUDY_KIND } from '#contract/hyperopt/hyperopt.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
-import { isoTime } from '../shared/validate.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
+import { isoTime } from '../shared/iso-time.ts';
 
 /** Attributes of a job that decide whether and when it expires. */
 export interface RetainedJob {

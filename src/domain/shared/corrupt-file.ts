@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/values/errors.ts';
 import type { Clock, SeriesKey, SeriesStore } from '../ports.ts';
-import { isoTime } from './validate.ts';
+import { isoTime } from './iso-time.ts';
 
 /** A stored file whose checksum does not match, or that is missing. Its content is never used. */
 export class CorruptFileError extends CodedError {

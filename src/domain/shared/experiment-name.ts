@@ -1,5 +1,5 @@
+import { BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { BACKTEST_LIMITS } from '#contract/values/limits.ts';
 
 /** The name; null when undefined. Throws VAL005 when it is empty or too long. */
 export function checkExperimentName(name: string | undefined): string | null {

@@ -1,7 +1,7 @@
 import type { RetentionDays } from '#contract/env/retention.ts';
 import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { UNUSED_SIGNALS_DAYS } from '#contract/values/signals-limits.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock } from '../ports.ts';
 import type { JobRetention } from '../retention/expire-jobs.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';

@@ -7,7 +7,7 @@ import { SIGNAL_COLUMNS } from '#engine/analysis/analyze.ts';
 import type { GivenSignals } from '#engine/analysis/given-signals.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS, tradedRange } from '#engine/timeframe.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { ReadSignals, SignalTable } from './signal-table.ts';
 
 /** Pairs of a run with the rows of its file, and what was left out. */

@@ -4,8 +4,8 @@ import { CodedError } from '#contract/values/errors.ts';
 import { SIGNALS_ID, SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { type Caller, checkAccess } from '../access/access.ts';
 import type { Clock } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownSignals } from '../shared/unknown-resources.ts';
-import { isoTime } from '../shared/validate.ts';
 import type { SignalFiles, SignalsStore } from './signals-ports.ts';
 
 const FIELD = 'config.signals';

@@ -1,4 +1,4 @@
-import type { Immutable } from '#contract/config/common.ts';
+import type { Immutable } from '#contract/common/immutable.ts';
 import type { SignalsRequest } from '#contract/market-data/signals-api.ts';
 import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
 import { CodedError } from '#contract/values/errors.ts';
@@ -6,8 +6,9 @@ import { SIGNALS_FORMATS, SIGNALS_ID_PREFIX, SIGNALS_LIMITS } from '#contract/va
 import type { Clock, Digest, Ids, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
 import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { unknownSignals } from '../shared/unknown-resources.ts';
-import { checkMaxLength, checkNumber, checkOneOf, isoTime } from '../shared/validate.ts';
+import { checkMaxLength, checkNumber, checkOneOf } from '../shared/validate.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { isBeingRegistered, versionsWithSignals } from './registered-signals.ts';
 import type { SignalFiles, SignalsStore, UploadAddress } from './signals-ports.ts';

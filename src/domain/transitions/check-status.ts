@@ -1,5 +1,5 @@
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
-import type { ValidationCheck } from '#contract/config/release-policy.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
 
 /** Checks that need a task. */

@@ -1,7 +1,7 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { VersionComparison } from '#contract/registry/catalog-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
-import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
 import { comparableValue, undefinedReason } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { roundNumber } from '#engine/round.ts';

@@ -1,5 +1,5 @@
 import type { VersionComparison } from '#contract/registry/catalog-api.ts';
-import { COMPARISON_MINIMUMS } from '#contract/values/limits.ts';
+import { COMPARISON_MINIMUMS } from '#contract/values/challenge-limits.ts';
 import { PROFIT_FACTOR_WITHOUT_LOSSES, UNDEFINED_REASONS } from '#contract/values/undefined-metrics.ts';
 import { roundNumber } from '#engine/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';

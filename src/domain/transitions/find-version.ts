@@ -1,6 +1,6 @@
 import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
-import { MAX_ID_LENGTH } from '#contract/values/limits.ts';
+import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import type { IdempotencyKey, IdempotencyRecord } from './apply-transition.ts';
 import type { RegistryStore } from './registry-store.ts';

@@ -1,5 +1,6 @@
-import type { ReleasePolicy, ValidationCheck } from '#contract/config/release-policy.ts';
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { PromoteResult } from '#contract/registry/registry-api.ts';
+import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';

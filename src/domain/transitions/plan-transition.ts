@@ -5,7 +5,7 @@ import type {
   Waiver,
 } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { TransitionCall, TransitionDeps, TransitionKind, TransitionStore } from './apply-transition.ts';
 import type { ArchivedProduction, ChallengeChange, StageTransition } from './registry-store.ts';
 

@@ -1,16 +1,17 @@
+import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { lookAheadStateOf } from '#contract/config/look-ahead.ts';
 import {
   NO_POLICY_CHECK,
   POLICY_CHECKS,
   type PolicyCheckName,
   type ReleasePolicy,
-  type ValidationCheck,
   type WaiveRequest,
-} from '#contract/config/release-policy.ts';
+} from '#contract/registry/release-policy.ts';
 import type { StoredVersion, Waiver } from '#contract/registry/stored-registry.ts';
 import { deflatedBy } from '#contract/values/deflated-ratio.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { MAX_NOTE_LENGTH } from '#contract/values/limits.ts';
+import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import {
   comparableValue,
   MIN_TRADES_WITHOUT_LOSSES,
@@ -18,7 +19,6 @@ import {
   UNDEFINED_REASONS,
   undefinedReason,
 } from '#contract/values/undefined-metrics.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
 import { plainCheck } from './check-status.ts';

@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import { assetsOf } from '#contract/values/currency.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';

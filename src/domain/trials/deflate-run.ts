@@ -1,4 +1,4 @@
-import type { Deflation } from '#contract/backtests/trial-ledger.ts';
+import type { Deflation } from '#contract/jobs/trial-ledger.ts';
 import { lowestOf } from '#contract/values/deflated-ratio.ts';
 import type { TrialScope } from '#contract/values/trial-scopes.ts';
 import {

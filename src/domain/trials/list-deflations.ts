@@ -1,4 +1,4 @@
-import type { Deflation, TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import type { Deflation, TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import { roundNumbers } from '#engine/round.ts';
 import type { JobRow } from '../jobs/job-list-ports.ts';
 import { trialRunOf } from './count-trials.ts';

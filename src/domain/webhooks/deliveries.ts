@@ -5,7 +5,7 @@ import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/va
 import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
 import type { Digest } from '../ports.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { DeliveryDeps } from './webhook-ports.ts';
 
 const HOUR_MS = 60 * 60_000;

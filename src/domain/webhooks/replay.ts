@@ -1,14 +1,14 @@
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { ReplayRequest } from '#contract/platform/webhook-api.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { EVENT_LOG_DAYS } from '#contract/values/event-types.ts';
 import { WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { parseRange } from '../data/time-range.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { retryConflicts } from '../shared/retry-conflicts.ts';
-import { isoTime } from '../shared/validate.ts';
 import { type DeliveredEvent, newDelivery, receives, started, testEvent } from './deliveries.ts';
 import { getWebhook, unknownDelivery } from './read-webhooks.ts';
 import type { DeliveryDeps, WebhookWaker } from './webhook-ports.ts';

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt, StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import { DISABLED_AFTER_HOURS, WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
-import { isoTime } from '../shared/validate.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { type DeliveredEvent, receives } from './deliveries.ts';
 import type { DeliveryDeps, PendingDelivery, WebhookHealth, WebhookResponse } from './webhook-ports.ts';
 

@@ -1,4 +1,4 @@
-import type { Immutable } from '#contract/config/common.ts';
+import type { Immutable } from '#contract/common/immutable.ts';
 import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { WebhookChange, WebhookRequest } from '#contract/platform/webhook-api.ts';
 import { CodedError } from '#contract/values/errors.ts';
@@ -6,9 +6,10 @@ import { EVENT_SELECTION } from '#contract/values/event-types.ts';
 import { ROTATION_HOURS, WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
 import type { Caller } from '../access/access.ts';
 import type { Clock, Ids } from '../ports.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import { retryConflicts } from '../shared/retry-conflicts.ts';
 import { unknownWebhook } from '../shared/unknown-resources.ts';
-import { checkCount, checkMaxLength, checkOneOf, isoTime } from '../shared/validate.ts';
+import { checkCount, checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import type { WebhookSender, WebhookSignatures, WebhookStore, WebhookWaker } from './webhook-ports.ts';
 
 export interface WriteWebhookDeps {

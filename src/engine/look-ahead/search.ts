@@ -1,9 +1,10 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { createRandom, type Random } from '../random.ts';
 import { type PairHistory, runStartupRows } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';
 import type { StrategyDefinition } from '../strategy.ts';
-import { DAY_MS, TIMEFRAME_MS, tradedRange } from '../timeframe.ts';
+import { TIMEFRAME_MS, tradedRange } from '../timeframe.ts';
 import {
   compareColumns,
   compareRuns,

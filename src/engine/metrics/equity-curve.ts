@@ -1,6 +1,6 @@
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import type { EquityCurve } from '../simulator/types.ts';
-import { DAY_MS } from '../timeframe.ts';
 
 /** The account at the end of each UTC day of a run: equal-length columns, consecutive days. */
 export interface DailyEquity {

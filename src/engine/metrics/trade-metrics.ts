@@ -1,10 +1,10 @@
 import type { AccountMetrics } from '#contract/backtests/report-metrics.ts';
 import { MIN_CAGR_DAYS } from '#contract/values/undefined-metrics.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { studentTwoSidedP } from '../stats/distributions.ts';
 import { drawdownOf } from '../stats/drawdown.ts';
 import { deviation, finite, largest, mean, median, ratio, smallest, sum } from '../stats/moments.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { dayOf } from './equity-curve.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ModelKind } from '#contract/values/limits.ts';
+import type { ModelKind } from '#contract/values/model-limits.ts';
 import { createRandom, mix32 } from '../random.ts';
 import {
   type BinnedMatrix,

@@ -1,5 +1,6 @@
 import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
-import { MODEL_KINDS, type ModelKind } from '#contract/values/limits.ts';
+import { MODEL_KINDS, type ModelKind } from '#contract/values/model-limits.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
@@ -10,7 +11,6 @@ import {
 import { type Candles, indexAtOrAfter } from '../candles.ts';
 import { hash32 } from '../random.ts';
 import type { ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { type Classifier, trainClassifier } from './classifier.ts';
 import { type BinnedMatrix, binFeatures, type FeatureMatrix } from './features.ts';
 import { type ClassifierSettings, modelKindOf } from './settings.ts';

@@ -1,12 +1,12 @@
 import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import type { NumberBounds } from '#contract/values/bounds.ts';
 import {
   CLASS_WEIGHTS,
   CLASSIFIER_LIMITS,
   MODEL_ALIASES,
   MODEL_KINDS,
   type ModelKind,
-  type NumberBounds,
-} from '#contract/values/limits.ts';
+} from '#contract/values/model-limits.ts';
 
 /** Training settings of a classifier. The names are those of a request's `ml_engine`. */
 export interface ClassifierSettings extends Readonly<Pick<ResolvedMlEngine, ClassifierSetting>> {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../analysis/analyze.ts';
 import type { Candles } from '../candles.ts';
 import { mfi } from '../indicators/momentum.ts';
@@ -13,7 +14,6 @@ import {
   type StrategyDefinition,
   UNKNOWN_LABEL,
 } from '../strategy.ts';
-import { DAY_MS } from '../timeframe.ts';
 import type { FeatureMatrix } from './features.ts';
 import { riseLabel } from './labels.ts';
 

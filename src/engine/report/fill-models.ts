@@ -1,5 +1,5 @@
 import type { FillModelComparison } from '#contract/backtests/report.ts';
-import type { FillModel } from '#contract/values/limits.ts';
+import type { FillModel } from '#contract/values/backtest-limits.ts';
 import type { Outcome, Outcomes } from '../simulator/trade-table.ts';
 import type { Simulation } from '../simulator/types.ts';
 

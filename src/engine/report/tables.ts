@@ -6,7 +6,8 @@ import type {
   ReportTables,
 } from '#contract/backtests/report.ts';
 import type { PeriodRow, TableRow } from '#contract/backtests/report-metrics.ts';
-import { NO_TAG } from '#contract/values/limits.ts';
+import { NO_TAG } from '#contract/values/backtest-limits.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import {
   type DailyEquity,
   type DrawdownPeriod,
@@ -27,7 +28,6 @@ import {
 import { type TextColumn, textAt } from '../simulator/trade-table.ts';
 import type { EquityCurve } from '../simulator/types.ts';
 import { ratio, sum } from '../stats/moments.ts';
-import { DAY_MS } from '../timeframe.ts';
 
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import type { ReportUniverse, UniverseFigures } from '#contract/backtests/report-universe.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import type { Digest } from '../digest.ts';
 import { measureRun } from '../metrics/metrics.ts';
 import { marketChangePct } from '../run/prepare-pair.ts';
@@ -8,7 +9,6 @@ import { enterOnlyWithin } from '../run/universe-mask.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { DELISTED, type TradeTable } from '../simulator/trade-table.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
-import { DAY_MS } from '../timeframe.ts';
 import type { DailyVolumes } from '../universe/daily-volumes.ts';
 import type { Interval, Membership } from '../universe/membership.ts';
 import { membershipOf, type UniversePlan } from '../universe/plan.ts';

@@ -1,9 +1,9 @@
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { type Candles, indexAtOrAfter } from '../candles.ts';
 import type { DailyEquity } from '../metrics/equity-curve.ts';
 import { FillCosts } from '../simulator/state/fill-costs.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import type { DailyCosts } from '../slippage/daily-costs.ts';
-import { DAY_MS } from '../timeframe.ts';
 import type { PairMembership } from '../universe/membership.ts';
 
 /** Prices and funding of a pair that is bought and held. */

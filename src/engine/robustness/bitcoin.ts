@@ -1,9 +1,10 @@
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { checkCandles } from '../analysis/candle-checks.ts';
 import { CANDLE_COLUMNS, type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { type Digest, digestCandles, digestFunding } from '../digest.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import { BacktestError } from '../strategy-errors.ts';
-import { DAY_MS, type Timeframe } from '../timeframe.ts';
+import type { Timeframe } from '../timeframe.ts';
 
 /** Stored bitcoin with which a run is compared that does not trade it; without candles the reason. */
 export type RunBenchmark =

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Capacity } from '#contract/backtests/report-robustness.ts';
 import { formatInteger } from '#contract/values/format-count.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { textAt } from '../simulator/trade-table.ts';
@@ -9,7 +10,6 @@ import { impactCoefficient } from '../slippage/cost-days.ts';
 import { sum } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { BacktestError } from '../strategy-errors.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { impactCosts } from './impact-costs.ts';
 import { figuresOf } from './simulation-figures.ts';
 

@@ -1,12 +1,12 @@
 import type { BenchmarkAttribution, ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { formatCount } from '#contract/values/format-count.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { hash32, mix32 } from '../random.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { deviation } from '../stats/moments.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { attribute, NO_ATTRIBUTION } from './attribution.ts';
 import { daysWithCandles, type HeldPair, holdEquity } from './benchmark.ts';
 import { candlesUntil, type RunBenchmark, unusable } from './bitcoin.ts';

@@ -1,6 +1,6 @@
 import type { StressResult } from '#contract/backtests/report-robustness.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { drawdownOf } from '../stats/drawdown.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { compounded, type RunDays } from './regimes.ts';
 import { STRESS_WINDOWS, type StressWindow } from './stress-windows.ts';
 

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { type CandleQuality, checkCandles, fillGaps } from '../analysis/candle-checks.ts';
 import type { GivenSignals } from '../analysis/given-signals.ts';
 import {
@@ -19,7 +20,7 @@ import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, describeThrown } from '../strategy-errors.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe, tradedRange } from '../timeframe.ts';
+import { TIMEFRAME_MS, type Timeframe, tradedRange } from '../timeframe.ts';
 import type { PairMembership } from '../universe/membership.ts';
 
 /** Stored data of one pair. */

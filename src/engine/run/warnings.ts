@@ -1,10 +1,11 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
 import { isInverse } from '#contract/values/trading-modes.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import type { WindowFit } from '../ml/fit-window.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { estimatesOver } from '../slippage/daily-costs.ts';
-import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
 import { candlesBetween, type PairHistory, trainingRows } from './history.ts';
 
 /** Thresholds of the warnings, percent. */

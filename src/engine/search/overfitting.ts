@@ -1,4 +1,5 @@
 import type { Direction, OverfittingReport } from '#contract/hyperopt/hyperopt.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import { median, variance } from '../stats/moments.ts';
 import {
   deflatedSharpe,
@@ -9,7 +10,6 @@ import {
   probabilisticSharpe,
   sharpeSample,
 } from '../stats/sharpe-ratio.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { type Axis, axisOf, coordinate, type Point, type SearchSpace } from './space.ts';
 import { bestTrial, type DailyReturns, groupEqualRuns, type PastTrial } from './trials.ts';
 

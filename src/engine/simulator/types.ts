@@ -1,7 +1,7 @@
 import type { OrderTypes, UnfilledTimeout } from '#contract/config/account.ts';
 import type { Protection } from '#contract/config/protections.ts';
 import type { MarginMode } from '#contract/values/account-limits.ts';
-import type { FillModel } from '#contract/values/limits.ts';
+import type { FillModel } from '#contract/values/backtest-limits.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import type { DailyCosts } from '../slippage/daily-costs.ts';

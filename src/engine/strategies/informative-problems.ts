@@ -1,4 +1,5 @@
-import { MAX_INFORMATIVE_PAIRS, MAX_SYMBOL_LENGTH } from '#contract/values/limits.ts';
+import { MAX_INFORMATIVE_PAIRS } from '#contract/values/backtest-limits.ts';
+import { MAX_SYMBOL_LENGTH } from '#contract/values/market-data-limits.ts';
 import { SYMBOL } from '#contract/values/trading-modes.ts';
 import { informativeKey, STAKE } from '../analysis/informative.ts';
 import type { StrategyDefinition } from '../strategy.ts';

@@ -1,11 +1,7 @@
 import { ACCOUNT_LIMITS } from '#contract/values/account-limits.ts';
-import {
-  BACKTEST_LIMITS,
-  MAX_SYMBOL_LENGTH,
-  ML_ENGINE_LIMITS,
-  MODEL_ALIASES,
-  MODEL_KINDS,
-} from '#contract/values/limits.ts';
+import { BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
+import { MAX_SYMBOL_LENGTH } from '#contract/values/market-data-limits.ts';
+import { ML_ENGINE_LIMITS, MODEL_ALIASES, MODEL_KINDS } from '#contract/values/model-limits.ts';
 import { nearestName } from '#contract/values/nearest-name.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { SYMBOLS } from '#contract/values/trading-modes.ts';

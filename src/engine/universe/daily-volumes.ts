@@ -1,5 +1,5 @@
+import { DAY_MS } from '../../contract/values/durations.ts';
 import type { Candles } from '../candles.ts';
-import { DAY_MS } from '../timeframe.ts';
 
 /** Traded value of one pair by UTC day, and the age that ranks with it. */
 export interface DailyVolumes {

@@ -1,6 +1,7 @@
 import type { Universe } from '#contract/config/universe.ts';
 import type { Rebalance } from '#contract/values/universe-limits.ts';
-import { DAY_MS, floorToGrid } from '../timeframe.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
+import { floorToGrid } from '../timeframe.ts';
 import type { DailyVolumes } from './daily-volumes.ts';
 
 /** Time in which a pair is in a universe, ms; `to` is exclusive. */

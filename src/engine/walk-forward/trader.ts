@@ -1,4 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { DAY_MS } from '../../contract/values/durations.ts';
 import type { Digest } from '../digest.ts';
 import { dailyReturns } from '../metrics/equity-curve.ts';
 import { type ComputedMetrics, measureRun } from '../metrics/metrics.ts';
@@ -14,7 +15,6 @@ import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { mean } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { BacktestError } from '../strategy-errors.ts';
-import { DAY_MS } from '../timeframe.ts';
 import { objectiveValue } from './objectives.ts';
 import type { InSampleWindow, WalkForwardInput, WindowCache, WindowValue } from './trial.ts';
 

@@ -1,7 +1,7 @@
 import type { ProxyOperationName } from '#contract/market-data/data-proxy.ts';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
-import { MAX_SYMBOL_LENGTH, OHLCV_DEFAULTS, OHLCV_LIMITS } from '#contract/values/limits.ts';
-import { ACCEPTED_TIMES, parseTime } from '#domain/shared/validate.ts';
+import { MAX_SYMBOL_LENGTH, OHLCV_DEFAULTS, OHLCV_LIMITS } from '#contract/values/market-data-limits.ts';
+import { ACCEPTED_TIMES, parseTime } from '#domain/shared/iso-time.ts';
 import { isJsonObject, type JsonObject } from './envelope.ts';
 
 /** One named operation: how its parameters become GET requests and what its result looks like. */

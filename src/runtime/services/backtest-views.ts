@@ -5,10 +5,10 @@ import type {
   BacktestJobSummary,
   BacktestSubmission,
 } from '#contract/backtests/backtest-api.ts';
-import type { BacktestLane, JobDurations, QueueState } from '#contract/backtests/queue.ts';
-import type { Deflation } from '#contract/backtests/trial-ledger.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
+import type { BacktestLane, JobDurations, QueueState } from '#contract/jobs/queue.ts';
+import type { Deflation } from '#contract/jobs/trial-ledger.ts';
 import type { Annotations, JobRow } from '#domain/jobs/job-list-ports.ts';
 import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';

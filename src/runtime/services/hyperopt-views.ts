@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import type { QueueState } from '#contract/backtests/queue.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type HyperoptSummary,
   type HyperoptTrial,
 } from '#contract/hyperopt/hyperopt-api.ts';
+import type { QueueState } from '#contract/jobs/queue.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';

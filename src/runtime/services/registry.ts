@@ -1,10 +1,10 @@
-import { WaiveRequest } from '#contract/config/release-policy.ts';
 import {
   PromoteRequest,
   RegisterRequest,
   RollbackRequest,
   StageRequest,
 } from '#contract/registry/registry-api.ts';
+import { WaiveRequest } from '#contract/registry/release-policy.ts';
 import { compareVersions } from '#domain/catalog/compare-versions.ts';
 import { type ListCatalogDeps, listCatalog } from '#domain/catalog/list-catalog.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { removeClientClasses } from '#adapters/global-state.ts';
-import { sha256 } from '#adapters/ids.ts';
-import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
+import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import { type RunBacktestJobDeps, runBacktestJob } from '#domain/backtests/run-backtest-job.ts';

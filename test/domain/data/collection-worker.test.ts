@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoCollectionStore } from '#adapters/dynamo/collection-store.ts';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { cancelCollection } from '#domain/data/cancel-collection.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';

@@ -2,7 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
-import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
+import { QUEUE_LIMITS } from '#contract/jobs/queue.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { hyperoptLane } from '#domain/hyperopt/hyperopt-lane.ts';
 import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';

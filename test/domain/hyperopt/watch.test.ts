@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Grant } from '#contract/config/sharing-schemas.ts';
+import type { Grant } from '#contract/common/sharing-schemas.ts';
 import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import type { Caller } from '#domain/access/access.ts';
 import {

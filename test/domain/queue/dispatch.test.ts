@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
-import { QUEUE_LIMITS } from '#contract/backtests/queue.ts';
+import { QUEUE_LIMITS } from '#contract/jobs/queue.ts';
 import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
 import { ExecutionRejected } from '#domain/jobs/execution-ports.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';

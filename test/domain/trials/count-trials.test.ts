@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
-import { sha256 } from '#adapters/ids.ts';
-import type { TrialRecord } from '#contract/backtests/trial-ledger.ts';
+import { sha256 } from '#adapters/sha256.ts';
+import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { ClaimedJob } from '#domain/ports.ts';
 import { countBacktest, countStudy } from '#domain/trials/count-trials.ts';
 import { MAX_KEPT_TRIALS } from '#domain/trials/owner-trials.ts';

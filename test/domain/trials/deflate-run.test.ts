@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Deflation } from '#contract/backtests/trial-ledger.ts';
+import type { Deflation } from '#contract/jobs/trial-ledger.ts';
 import { type DeflatedRun, deflateRun } from '#domain/trials/deflate-run.ts';
 import type { Trial, TrialSum } from '#domain/trials/owner-trials.ts';
 import { momentsOf } from '#engine/stats/running-moments.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { accountMetrics, cagrPct, runLength } from '#engine/metrics/trade-metrics.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 
 describe('account metrics', () => {
   it('runLength counts from the first open to the last close, and whole days as freqtrade', () => {

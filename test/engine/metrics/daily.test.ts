@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { dailyEquity, dailyReturns, monthOf, periodReturns } from '#engine/metrics/equity-curve.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, START } from './samples.ts';
 
 describe('dailyEquity', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type DailyEquity, dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { equityMetrics } from '#engine/metrics/metrics.ts';
 import { drawdownOf } from '#engine/stats/drawdown.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
 
 const HOUR = 3_600_000;

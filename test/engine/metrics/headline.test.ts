@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { UNDEFINED_REASONS } from '#contract/values/undefined-metrics.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
 import { undefinedMetrics } from '#engine/metrics/undefined.ts';
 import { buildEquityData, buildResult } from '#engine/report/result.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { drawdownOf } from '#engine/stats/drawdown.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { tableOf, trade } from './samples.ts';
 
 /** Equity at day ends with figures computed by numpy. */

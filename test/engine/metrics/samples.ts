@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type RunLength, type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import {
@@ -8,7 +9,6 @@ import {
 } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { drawdownOf } from '#engine/stats/drawdown.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 
 /** A Monday. */
 export const START = Date.UTC(2024, 0, 1);

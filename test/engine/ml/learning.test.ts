@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { MODEL_KINDS } from '#contract/values/limits.ts';
+import { MODEL_KINDS } from '#contract/values/model-limits.ts';
 import { trainClassifier } from '#engine/ml/classifier.ts';
 import { logLoss } from '#engine/ml/model.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MODEL_KINDS } from '#contract/values/limits.ts';
+import { MODEL_KINDS } from '#contract/values/model-limits.ts';
 import {
   deserialize,
   permutationImportance,

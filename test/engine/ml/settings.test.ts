@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { CLASSIFIER_LIMITS, MODEL_ALIASES, MODEL_KINDS, type NumberBounds } from '#contract/values/limits.ts';
+import type { NumberBounds } from '#contract/values/bounds.ts';
+import { CLASSIFIER_LIMITS, MODEL_ALIASES, MODEL_KINDS } from '#contract/values/model-limits.ts';
 import { trainClassifier } from '#engine/ml/classifier.ts';
 import { checkClassifierSettings, classifierSettingProblems, modelKindOf } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
 import { compareFillModels } from '#engine/report/fill-models.ts';
@@ -8,7 +9,6 @@ import { tradeRecord } from '#engine/report/trades.ts';
 import { roundNumber, roundNumbers } from '#engine/round.ts';
 import type { Outcomes, SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { Simulation } from '#engine/simulator/types.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import {
   columnsOf,
   curve,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { buildEquityData } from '#engine/report/result.ts';
 import { buildPeriods } from '#engine/report/tables.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { columnsOf, curve, START, trade } from '../metrics/samples.ts';
 
 /** Monday 2024-01-29 to Saturday 2024-02-03, which spans two months and one week. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_TAG } from '#contract/values/limits.ts';
+import { NO_TAG } from '#contract/values/backtest-limits.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { buildTables, TOTAL } from '#engine/report/tables.ts';
 import { columnsOf, lengthOf, trade } from '../metrics/samples.ts';

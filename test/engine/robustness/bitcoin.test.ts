@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { sliceCandles } from '#engine/candles.ts';
 import { attribute } from '#engine/robustness/attribution.ts';
 import type { RunBenchmark } from '#engine/robustness/bitcoin.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from '../backtest-sample.ts';
 import { START, walk } from '../run/candles.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import { createRandom } from '#engine/random.ts';
 import { breakEven, costsKeepTrades, simulateAtCost } from '#engine/robustness/break-even.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { MINUTE, walk } from '../run/candles.ts';
 
 const STEP = 5 * MINUTE;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { createRandom } from '#engine/random.ts';
 import { attribute } from '#engine/robustness/attribution.ts';
 import { holdEquity } from '#engine/robustness/benchmark.ts';
@@ -6,7 +7,6 @@ import { bootstrap } from '#engine/robustness/bootstrap.ts';
 import { regimeCells, regimesOf } from '#engine/robustness/regimes.ts';
 import { stressResults } from '#engine/robustness/stress.ts';
 import { STRESS_WINDOWS } from '#engine/robustness/stress-windows.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { normalSource } from './noise.ts';
 
 function noise(days: number, seed: number, drift = 0, size = 0.02): Float64Array {

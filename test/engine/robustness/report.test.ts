@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ReportRobustness } from '#contract/backtests/report-robustness.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type BacktestInput, runBacktest } from '#engine/backtest.ts';
 import { ROBUSTNESS_DEFINITIONS } from '#engine/metrics/robustness-catalogue.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from '../backtest-sample.ts';
 import { START, walk } from '../run/candles.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { permutationTest, searchPermuted } from '#domain/hyperopt/permuted-searches.ts';
 import { runRequested, TrialDataOf, type TrialRequest } from '#domain/hyperopt/run-trial.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { createRandom } from '#engine/random.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 import { sha256 } from '../backtest-sample.ts';
 import { normalSource } from './noise.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Protection } from '#contract/config/protections.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { DailyCosts } from '#engine/slippage/daily-costs.ts';
 import type { CallbackContext, StrategyCallbacks } from '#engine/strategy.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { START } from './market.ts';
 import { pairs, settings, withDetail } from './random-pairs.ts';
 

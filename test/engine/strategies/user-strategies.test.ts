@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { checkStrategy } from '#adapters/definitions/strategy-check.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
-import { checkStrategy } from '#adapters/local/definitions/strategy-check.ts';
 import { loadStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';

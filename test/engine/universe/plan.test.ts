@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { createCandles } from '#engine/candles.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { dailyVolumes } from '#engine/universe/daily-volumes.ts';
 import { planUniverse } from '#engine/universe/plan.ts';
 

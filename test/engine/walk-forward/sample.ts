@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
@@ -5,7 +6,6 @@ import { createRandom } from '#engine/random.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { MlEngineOverrides, StrategyDefinition } from '#engine/strategy.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { CONFIG, sha256 } from '../backtest-sample.ts';
 import { START } from '../run/candles.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { planWindows } from '#engine/ml/windows.ts';
 import { createRandom } from '#engine/random.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
 import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { contentKey } from '#engine/walk-forward/trial-pair.ts';
 

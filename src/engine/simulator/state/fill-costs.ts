@@ -1,5 +1,5 @@
+import { DAY_MS } from '../../../contract/values/durations.ts';
 import type { DailyCosts } from '../../slippage/daily-costs.ts';
-import { DAY_MS } from '../../timeframe.ts';
 
 /** Largest cost of a fill, as a ratio of the price. A fill against no volume would else cost more than the price. */
 const MAX_RATE = 0.5;

@@ -1,5 +1,5 @@
+import { HOUR_MS } from '../../../contract/values/durations.ts';
 import { indexAtOrAfter } from '../../candles.ts';
-import { HOUR_MS } from '../../timeframe.ts';
 import type { Direction } from '../rules/prices.ts';
 import type { FundingEvents } from '../types.ts';
 

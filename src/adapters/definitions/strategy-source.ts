@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { Protection } from '#contract/config/protections.ts';
 import { ORDER_TYPES } from '#contract/values/account-limits.ts';
+import { MAX_INFORMATIVE_PAIRS } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { ALL_TIMEFRAMES, MAX_INFORMATIVE_PAIRS } from '#contract/values/limits.ts';
 import { PROTECTION_LIMITS } from '#contract/values/protection-limits.ts';
+import { ALL_TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';

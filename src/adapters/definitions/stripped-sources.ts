@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeFile } from '../../code-file.ts';
-import { digestSources } from '../../strategies/strategy-files.ts';
-import { sandboxArguments } from '../sandbox.ts';
-import { strippedFile } from './stripped-file.ts';
+import { codeFile } from '../code-file.ts';
+import { sandboxArguments } from '../processes/sandbox.ts';
+import { strippedFile } from '../processes/stripped-file.ts';
+import { digestSources } from '../strategies/strategy-files.ts';
 
 const PROGRAM = fileURLToPath(codeFile('./strip-types', import.meta.url));
 const LIMIT_MS = 10_000;

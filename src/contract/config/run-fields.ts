@@ -1,34 +1,19 @@
 import * as z from 'zod';
-import { ERRORS } from '../values/errors.ts';
 import {
-  ALL_TIMEFRAMES,
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
-  bounds,
   COLLECT_MODES,
-  EXCHANGE_KEY,
-  MAX_SYMBOL_LENGTH,
   PRECISIONS,
-  TIMEFRAMES,
   UNLIMITED_STAKE,
-} from '../values/limits.ts';
+} from '../values/backtest-limits.ts';
+import { bounds } from '../values/bounds.ts';
+import { EXCHANGE_KEY, MAX_SYMBOL_LENGTH } from '../values/market-data-limits.ts';
+import { ALL_TIMEFRAMES, TIMEFRAMES } from '../values/timeframes.ts';
 import { SYMBOL, TRADING_MODES } from '../values/trading-modes.ts';
 import { ACCOUNT_OPTIONS } from './account.ts';
 import { SlippageModelRequest } from './slippage-model.ts';
 
-/** A schema's output as use cases take it. */
-export type Immutable<T> = T extends readonly (infer E)[]
-  ? readonly Immutable<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Immutable<T[K]> }
-    : T;
-
 /** Schemas that several resources share. */
-
-export const Timestamp = z.string().meta({
-  format: 'date-time',
-  description: 'ISO 8601, UTC',
-});
 
 /** When candles are collected before a run. */
 export const CollectMode = z.enum(COLLECT_MODES);
@@ -150,66 +135,3 @@ export const ExperimentName = z.string().optional().meta({
   minLength: BACKTEST_LIMITS.experiment_name.min,
   maxLength: BACKTEST_LIMITS.experiment_name.max,
 });
-
-export const Health = z
-  .object({
-    status: z.string().meta({ description: '`healthy`, or `degraded` while a dependency is not healthy' }),
-    service: z.string(),
-    version: z.string().meta({ description: "The service's own version" }),
-    dependencies: z
-      .record(z.string(), z.string())
-      .meta({ description: 'Status of each dependency by name, such as `healthy` or `unavailable`' }),
-    reason: z.string().optional().meta({ description: 'Reason of the degraded status; absent when healthy' }),
-  })
-  .meta({ id: 'Health' });
-
-/** The list envelope: `items`, and `next_cursor` until the end. */
-export function paginated<T extends z.ZodType>(item: T) {
-  return z.object({
-    items: z.array(item),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({ description: 'Opaque; send it as `cursor` with the same filters. null ends the iteration' }),
-  });
-}
-
-/** First error body shape: the request's body does not fit its schema. */
-export const RequestValidationError = z
-  .object({
-    detail: z.array(
-      z.object({
-        type: z.string().meta({ description: 'For example `missing`, `string_type`, `json_invalid`' }),
-        loc: z
-          .array(z.union([z.string(), z.int()]))
-          .meta({ description: 'Location in the request, starting with `body`' }),
-        msg: z.string(),
-        input: z.unknown().meta({ description: 'The invalid value; null when it is missing or large' }),
-      }),
-    ),
-  })
-  .meta({
-    id: 'RequestValidationError',
-    description: 'The body lacks a required field or has a value of the wrong JSON type.',
-    examples: [
-      {
-        detail: [
-          { type: 'missing', loc: ['body', 'config', 'strategy'], msg: 'Field required', input: null },
-        ],
-      },
-    ],
-  });
-export type RequestValidationError = z.infer<typeof RequestValidationError>;
-
-/** Second error body shape: all other errors, with a code of the catalogue. */
-export const ErrorBody = z
-  .object({
-    detail: z.object({
-      code: z.string().meta({ description: Object.keys(ERRORS).join(', ') }),
-      message: z.string(),
-      field: z.string().meta({ description: 'Dotted path of the invalid field; empty without one' }),
-      context: z.looseObject({}).meta({ description: 'Values that explain the error' }),
-    }),
-  })
-  .meta({ id: 'Error', description: 'An error with a code.' });
-export type ErrorBody = z.infer<typeof ErrorBody>;

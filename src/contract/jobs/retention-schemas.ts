@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
+import { Timestamp } from '../common/time.ts';
 
 /** Retention of a job, as it is stored and shown. */
 

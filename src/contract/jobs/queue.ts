@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from '../config/common.ts';
+import { Timestamp } from '../common/time.ts';
 
 /**
  * The queue of jobs. A job waits in a lane until the dispatcher gives it one of the lane's slots; a slot is the right to

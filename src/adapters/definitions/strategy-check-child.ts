@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import { BACKTEST_DEFAULTS } from '#contract/values/limits.ts';
+import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { spotPairs } from '#domain/config/resolve-trading-mode.ts';
 import { informativeSeries, informativeStart } from '#engine/analysis/informative.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
@@ -20,9 +21,9 @@ import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { removeClientClasses } from '../../global-state.ts';
-import { freshStrategy } from '../../strategies/fresh-strategy.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { removeClientClasses } from '../global-state.ts';
+import { freshStrategy } from '../strategies/fresh-strategy.ts';
 import type { CheckMessage, CheckRequest } from './strategy-check.ts';
 
 const ROWS = 1_000;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PAGE_LIMITS } from '../values/limits.ts';
+import { PAGE_LIMITS } from '../values/request-limits.ts';
 
 /**
  * Schemas of path and query parameters, which arrive as strings. Unlike bodies they enforce their bounds: a rejected value is

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { codeFile } from '../../code-file.ts';
-import { sandboxArguments } from '../sandbox.ts';
-import { type SupervisedProcess, spawnSupervised } from '../supervised-process.ts';
+import { codeFile } from '../code-file.ts';
+import { sandboxArguments } from '../processes/sandbox.ts';
+import { type SupervisedProcess, spawnSupervised } from '../processes/supervised-process.ts';
 import { MAX_REPLY, REPLY_FD } from './limits.ts';
 
 /** Heap of a definition process, MB: loading a strategy takes a tenth. */

@@ -5,6 +5,7 @@ import { GIVEN_SIGNALS, knownBuiltIns, sortedByName } from '#adapters/strategies
 import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
 import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
 import type { KnownStrategy, Strategies, StrategyList } from '#domain/config/strategy-ports.ts';
+import { strippedSources } from '../processes/stripped-file.ts';
 import {
   DefinitionProcess,
   DefinitionProcessError,
@@ -14,7 +15,6 @@ import {
 } from './definition-process.ts';
 import { lookAtFolder } from './strategy-folder.ts';
 import { StrategySource } from './strategy-source.ts';
-import { strippedSources } from './stripped-file.ts';
 import { stripStrategies } from './stripped-sources.ts';
 
 export interface LocalStrategiesOptions extends Partial<Limits> {

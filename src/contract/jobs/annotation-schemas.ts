@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ANNOTATION_LIMITS } from '../values/limits.ts';
+import { ANNOTATION_LIMITS } from '../values/job-limits.ts';
 
 /** What users write on a job, as it is stored, shown and changed. */
 

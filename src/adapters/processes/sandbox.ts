@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { codeFile } from '../code-file.ts';
 import { packageFolder } from '../package-folder.ts';
-import { strippedSources } from './definitions/stripped-file.ts';
+import { strippedSources } from './stripped-file.ts';
 
 /** Folder of Node's compile cache, shared with the tasks so that they load faster. Undefined: the cache is off. */
 export function compileCache(): string | undefined {
@@ -117,7 +117,7 @@ function projectFolders(): string[] {
  * address is the same for every task, so the compile cache applies.
  */
 function rulesFor(folder: string, stripped: string | undefined): string {
-  const address = codeFile('./definitions/strategy-rules', import.meta.url);
+  const address = codeFile('./strategy-rules', import.meta.url);
   address.searchParams.set('folder', pathToFileURL(`${folder}/`).href);
   if (stripped) address.searchParams.set('stripped', stripped);
   return address.href;

@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { paginated } from '../config/common.ts';
-import { booleanParameter, PAGE_FIELDS, stringParameter } from '../config/parameters.ts';
+import { paginated } from '../common/page.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { BACKTEST_LIMITS } from '../values/backtest-limits.ts';
 import { formatInteger } from '../values/format-count.ts';
-import { ALL_TIMEFRAMES, BACKTEST_LIMITS, JOB_LIST_LIMITS } from '../values/limits.ts';
-import { JOB_STATUSES } from './backtest.ts';
+import { JOB_LIST_LIMITS, JOB_STATUSES } from '../values/job-limits.ts';
+import { ALL_TIMEFRAMES } from '../values/timeframes.ts';
 
 /** Parameters, fields and envelope that the lists of jobs of every kind share. */
 

@@ -1,17 +1,7 @@
 import * as z from 'zod';
-import { MAX_NOTE_LENGTH, type MIN_TRADES, type NumberBounds, POLICY_LIMITS } from '../values/limits.ts';
-
-/** One line of the check list of a staging. */
-export const ValidationCheck = z.object({
-  name: z.string(),
-  status: z
-    .enum(['passed', 'failed', 'warning', 'pending', 'skipped', 'waived'])
-    .meta({ description: '`waived`: it failed, and an admin waived it for this transition' }),
-  message: z.string(),
-  value: z.union([z.number(), z.string()]).nullable(),
-  threshold: z.union([z.number(), z.string()]).nullable(),
-});
-export type ValidationCheck = z.infer<typeof ValidationCheck>;
+import type { NumberBounds } from '../values/bounds.ts';
+import type { MIN_TRADES } from '../values/challenge-limits.ts';
+import { MAX_NOTE_LENGTH, POLICY_LIMITS } from '../values/registry-limits.ts';
 
 /** The checks of a release policy, in the order of a check list. A waiver uses these names. */
 export const POLICY_CHECKS = [

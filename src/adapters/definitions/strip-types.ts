@@ -7,7 +7,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { strippedEnd, strippedFile } from './stripped-file.ts';
+import { strippedEnd, strippedFile } from '../processes/stripped-file.ts';
 
 const [, , stripped] = process.argv as [string, string, string];
 for (const path of JSON.parse(await text(process.stdin)) as string[]) strip(path);

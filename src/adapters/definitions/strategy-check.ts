@@ -9,9 +9,9 @@ import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import type { PairData } from '#engine/run/history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import { codeFile } from '../../code-file.ts';
-import { openSandbox } from '../sandbox.ts';
-import { spawnSupervised } from '../supervised-process.ts';
+import { codeFile } from '../code-file.ts';
+import { openSandbox } from '../processes/sandbox.ts';
+import { spawnSupervised } from '../processes/supervised-process.ts';
 
 /** Input of a check. */
 export interface CheckRequest {
