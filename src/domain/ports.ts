@@ -41,9 +41,6 @@ export interface Ids {
   ulid(): string;
 }
 
-/** sha-256 of a string (UTF-8) or of bytes, hex. */
-export type Digest = (data: string | Uint8Array) => string;
-
 /** A strategy with the digest of the source that defines it. */
 export interface StrategyWithDigest {
   readonly definition: StrategyDefinition;

@@ -4,11 +4,12 @@ import { sha256 } from '#adapters/sha256.ts';
 import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
 import type { PlatformEvent } from '#contract/platform/events.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { ownershipOf } from '#domain/ownership.ts';
-import type { Digest } from '#domain/ports.ts';
 import { addDeliveries } from '#domain/webhooks/deliveries.ts';
 import { runLane } from '#domain/webhooks/run-lane.ts';
 import type { DeliveryDeps, WebhookWaker } from '#domain/webhooks/webhook-ports.ts';
+import type { Digest } from '#engine/digest.ts';
 import type { Log } from '#runtime/log.ts';
 import { VERSION } from '#runtime/version.ts';
 import { LOCAL_TABLES } from './platform-info.ts';
@@ -20,7 +21,7 @@ const MAX_LANES = 16;
 /** Pause after the database failed. */
 const RETRY_MS = 5_000;
 /** Longest delay of a timer. */
-const MAX_DELAY_MS = 24 * 60 * 60_000;
+const MAX_DELAY_MS = DAY_MS;
 
 /** Parts of webhooks on the local platform. */
 export function openWebhooks(

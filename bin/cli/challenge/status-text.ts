@@ -1,5 +1,6 @@
 import type { Challenge, ChallengeEvaluation } from '#contract/registry/challenge-api.ts';
 import { CANARY_STAGES, type Hold } from '#contract/registry/stored-challenge.ts';
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { minute, number, percent, signed, table, wrap } from '../output.ts';
 import { intervalChart } from './interval-chart.ts';
@@ -323,8 +324,6 @@ function continueText(challenge: Challenge, evaluation: ChallengeEvaluation): st
 export function pText(p: number): string {
   return p < 0.0001 ? 'below 0.0001' : p.toFixed(4);
 }
-
-const MINUTE_MS = 60_000;
 
 /** A time as `6 d 22 h`, `3 h 05 min`, `12 min` or `40 s`; never negative. */
 export function timeText(ms: number): string {

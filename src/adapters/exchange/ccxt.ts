@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { HOUR_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
 import type { Exchange } from '#domain/data/exchange-ports.ts';
@@ -166,8 +167,6 @@ interface FundingRow {
   readonly price?: number;
 }
 
-const HOUR_MS = TIMEFRAME_MS['1h'];
-const MINUTE_MS = TIMEFRAME_MS['1m'];
 /** Page size of an exchange without a known limit, events. */
 const PAGE_EVENTS = 100;
 

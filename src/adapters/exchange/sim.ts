@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import type { Exchange } from '#domain/data/exchange-ports.ts';
@@ -9,7 +10,6 @@ import type { FundingEvents } from '#engine/simulator/types.ts';
 import { ceilToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { addPath, BLOCK_MINUTES, levelAt, normalFrom, type Path } from './sim-path.ts';
 
-const MINUTE_MS = TIMEFRAME_MS['1m'];
 /** Trading began on the first day of 2017; nothing is older. */
 export const SIM_LISTED_MS = Date.UTC(2017, 0, 1);
 /** Chunk of minutes for longer candles: 45 days, a multiple of every timeframe, 3 MB. */

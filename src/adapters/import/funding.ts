@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
@@ -5,7 +6,6 @@ import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
 import { BadFileError, type FileRows } from './file-rows.ts';
 
 /** Exchanges record funding events some milliseconds late, so times are rounded down to the minute. */
-export const MINUTE_MS = 60_000;
 
 export interface CheckedFunding {
   /** At least one; ascending, each time once. */

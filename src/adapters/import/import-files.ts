@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
@@ -10,7 +11,7 @@ import type { FileContent, Source } from './file-content.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './file-rows.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
 import type { FileReader } from './formats/file-reader.ts';
-import { checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
+import { checkEvents, joinFunding } from './funding.ts';
 import { importTable } from './import-table.ts';
 import { type Imported, type ImportResult, readyCandles, readyFunding, storeReady } from './store-series.ts';
 

@@ -1,12 +1,11 @@
 import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/values/request-limits.ts';
 import type { Clock, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
-
-const DAY_MS = 86_400_000;
 
 interface Filters {
   readonly principal?: string | undefined;

@@ -5,6 +5,7 @@ import { historyFacts, historyStart, startupCandles } from '#engine/run/history.
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
+import type { Digest } from '../../engine/digest.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { loadBenchmark } from '../inputs/load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from '../inputs/load-candles.ts';
@@ -14,7 +15,6 @@ import { hasOtherSource, sourceWarnings } from '../inputs/source-change.ts';
 import type {
   ClaimedJob,
   Clock,
-  Digest,
   FindStrategy,
   JobRunOutcome,
   ResultFiles,

@@ -1,5 +1,6 @@
 import type { Challenge } from '#contract/registry/challenge-api.ts';
 import type { Hold, StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { DAY_MS, HOUR_MS } from '#contract/values/durations.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import {
   currentStage,
@@ -17,8 +18,6 @@ import {
 } from './compare-variants.ts';
 import { completed, finalVerdictOn } from './decide-challenge.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** A winner's promotion lapses after this time. */
 const PROMOTE_WITHIN_MS = 7 * DAY_MS;
 const MAX_DWELL_MS = HOUR_MS;

@@ -1,5 +1,6 @@
 import type { ChallengeEvaluation } from '#contract/registry/challenge-api.ts';
 import type { StoredChallenge, Variant, VariantTotals } from '#contract/registry/stored-challenge.ts';
+import { HOUR_MS } from '#contract/values/durations.ts';
 import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
 import { NO_CLUSTERS, sampleOfClusters } from '#engine/stats/clusters.ts';
 import { sampleRatioTest } from '#engine/stats/sample-ratio.ts';
@@ -119,8 +120,6 @@ export function openTradeImbalance({ stages }: StoredChallenge): number {
   const crossed = Math.abs(open.champion * entered.challenger - open.challenger * entered.champion);
   return (100 * crossed) / (entered.champion * entered.challenger);
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Conditions of a verdict and their current values: closed trades and assignments of the variant that has fewer, and

@@ -13,6 +13,7 @@ import {
   CHALLENGE_LIMITS as LIMITS,
   MIN_TRADES,
 } from '#contract/values/challenge-limits.ts';
+import { HOUR_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
@@ -54,8 +55,6 @@ export interface CreateChallengeInput {
   readonly on_rollback?: string | undefined;
   readonly auto_promote?: boolean | undefined;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Starts a test of two versions of a model.

@@ -1,12 +1,11 @@
 import type { Freshness, FreshnessQuery } from '#contract/market-data/market-data.ts';
+import { HOUR_MS } from '#contract/values/durations.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { monthsBetween } from './calendar-months.ts';
 import { missingOf } from './missing-candles.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Freshness of the stored candles. Without a range: the last closed candle ended at most the threshold ago.

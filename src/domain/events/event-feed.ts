@@ -1,4 +1,5 @@
 import type { PlatformEvent } from '#contract/platform/events.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { selects } from '#contract/values/event-types.ts';
 import type { Caller, Ownership } from '../access/access.ts';
 import type { Clock } from '../ports.ts';
@@ -17,7 +18,7 @@ const OVERLAP_MS = 10_000;
 /** Events of one pass. More are read in the next pass. */
 const EVENTS_AT_ONCE = 500;
 /** Age of the oldest position from which events are read. */
-const MAX_AGE_MS = 24 * 60 * 60_000;
+const MAX_AGE_MS = DAY_MS;
 
 /** Events that a caller can see, from pass to pass. */
 export class EventFeed {

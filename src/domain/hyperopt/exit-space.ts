@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Space, TrialParams } from '#contract/hyperopt/hyperopt.ts';
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
@@ -19,7 +20,6 @@ export const EXIT_NAMES: Readonly<Partial<Record<Space, keyof Exits>>> = {
 
 /** Ratios are searched as integer thousandths: freqtrade rounds to three decimals, and a sum of them is exact. */
 const THOUSANDTHS = 1000;
-const MINUTE_MS = 60_000;
 /** Timeframe for which the ranges of the ROI table are written down; others are scaled. */
 const ROI_REFERENCE_MINUTES = 5;
 

@@ -6,10 +6,11 @@ import type {
 } from '#contract/hyperopt/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt/hyperopt-request.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import type { Digest } from '../../engine/digest.ts';
 import type { ResolveDeps } from '../config/resolve-config.ts';
 import { informativeInput, readsOwnCandles } from '../data/plan-reads.ts';
 import { checkSession } from '../jobs/check-session.ts';
-import type { Digest, Ids, Log } from '../ports.ts';
+import type { Ids, Log } from '../ports.ts';
 import { enqueue } from '../queue/enqueue.ts';
 import type { MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';

@@ -1,7 +1,8 @@
 import { isTerminal, type JobIn, type JobRun } from '#contract/backtests/backtest.ts';
 import type { ImageRunOutcome } from '#contract/backtests/image-run.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { Clock, Digest, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
+import type { Digest } from '../../engine/digest.ts';
+import type { Clock, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { countBacktest } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';

@@ -1,5 +1,6 @@
 import { isTerminal } from '#contract/backtests/backtest.ts';
 import type { JobEvent } from '#contract/platform/job-events-api.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { WATCH_LIMITS } from '#contract/values/job-limits.ts';
 import type { Caller } from '../access/access.ts';
 import type { CollectionStore } from '../data/collection-queue.ts';
@@ -26,7 +27,7 @@ const OVERLAP_MS = 10_000;
 /** Jobs that became visible without being new, such as shared ones, are looked for at this interval. */
 const DISCOVERY_MS = 30_000;
 /** Age of the oldest cursor from which new jobs are looked for. */
-const MAX_CURSOR_AGE_MS = 24 * 60 * 60_000;
+const MAX_CURSOR_AGE_MS = DAY_MS;
 /** Newest collections that each pass reads: they run one after another. */
 const NEWEST_COLLECTIONS = 5;
 

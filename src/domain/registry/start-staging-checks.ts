@@ -7,13 +7,14 @@ import {
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { Digest } from '../../engine/digest.ts';
 import { executionInputOf } from '../config/execution-input.ts';
 import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import { ownTimeframes } from '../data/candle-source.ts';
 import { planCollection } from '../data/plan-reads.ts';
 import type { Executions } from '../jobs/execution-ports.ts';
-import type { Clock, Digest, Ids, JobStore, Log, SeriesStore } from '../ports.ts';
+import type { Clock, Ids, JobStore, Log, SeriesStore } from '../ports.ts';
 import { enqueue } from '../queue/enqueue.ts';
 import { backtestLane, type MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';

@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/values/errors.ts';
-import type { Digest, Ids } from '../ports.ts';
+import type { Digest } from '../../engine/digest.ts';
+import type { Ids } from '../ports.ts';
 
 /**
  * The part of a new resource's id after its prefix. With an Idempotency-Key it derives from owner and key, so that a

@@ -1,14 +1,14 @@
 import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import { HOUR_MS } from '#contract/values/durations.ts';
 import { EVENT_SOURCE, type EventType, selects } from '#contract/values/event-types.ts';
 import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
+import type { Digest } from '../../engine/digest.ts';
 import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
-import type { Digest } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { DeliveryDeps } from './webhook-ports.ts';
 
-const HOUR_MS = 60 * 60_000;
 /** Webhooks to which events are added at the same time: one by one, a batch for hundreds of them would exceed its time limit. */
 const CONCURRENT_WEBHOOKS = 20;
 /** Characters of the hash in IDs: 128 bits. */

@@ -1,4 +1,5 @@
 import type { DeliveryAttempt, StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import { HOUR_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { DISABLED_AFTER_HOURS, WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { type DeliveredEvent, receives } from './deliveries.ts';
@@ -16,8 +17,6 @@ const HELD_MS = 2_000;
  */
 const MAX_PENDING = 5_000;
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Pause after the first, second, ... failed attempt of a delivery; the last one repeats. */
 const BACK_OFF_MS = [5_000, 30_000, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS];
 const MAX_BACK_OFF_MS = 4 * HOUR_MS;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import { other, type TableContent } from '../file-content.ts';
 import { firstLineIn, headerIn } from '../formats/csv-table.ts';
 import { tardisMarket } from '../market-symbols.ts';
@@ -8,7 +9,6 @@ import { type TardisKind, tardisKind } from '../vendors/tardis.ts';
 const NAME =
   /^(?<exchange>[a-z0-9-]+)_(?<type>[A-Za-z0-9_]+)_(?<day>\d{4}-\d\d-\d\d)_(?<symbol>[^/]+)\.csv(?<gz>\.gz)?$/;
 const KINDS: Readonly<Record<string, TardisKind>> = { trades: 'trades', derivative_ticker: 'funding' };
-const DAY_MS = 86_400_000;
 /** Exchanges of Tardis whose amounts count contracts or quote currency: a report would show them as base assets. */
 const CONTRACTS: ReadonlySet<string> = new Set([
   'binance-delivery',
