@@ -1,9 +1,7 @@
+import type { Digest } from '../contract/values/digest.ts';
 import { CANDLE_COLUMNS, type Candles } from './candles.ts';
 import type { FundingEvents } from './simulator/types.ts';
 import type { DailyCosts } from './slippage/daily-costs.ts';
-
-/** SHA-256 of a string (UTF-8) or of bytes, hex. Injected: the engine has no hash of its own. */
-export type Digest = (data: string | Uint8Array) => string;
 
 /**
  * JSON with sorted keys and without spaces: equal values give equal strings. `undefined` properties are omitted.

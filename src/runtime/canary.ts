@@ -5,10 +5,10 @@ import middy from '@middy/core';
 import * as z from 'zod';
 import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/env/canary.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE, SERVICE_PREFIXES } from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { idFromKey } from '#domain/shared/idempotency-key.ts';
-import type { Digest } from '#engine/digest.ts';
 
 export interface CanaryDeps {
   /** Address of the backend, with a slash at its end. */

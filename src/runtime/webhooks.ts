@@ -1,10 +1,10 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
+import type { Digest } from '#contract/values/digest.ts';
 import { addDeliveries, type DeliveredEvent } from '#domain/webhooks/deliveries.ts';
 import { runLane } from '#domain/webhooks/run-lane.ts';
 import type { DeliveryDeps, WakeUp } from '#domain/webhooks/webhook-ports.ts';
-import type { Digest } from '#engine/digest.ts';
 import { eventCorrelation } from './event-correlation.ts';
 
 interface WebhooksDeps extends Omit<DeliveryDeps, 'log'> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
-import type { Digest } from '#engine/digest.ts';
 import { historyStart } from '#engine/run/history.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { MINUTE, START, walk } from './run/candles.ts';

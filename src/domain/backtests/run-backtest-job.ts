@@ -5,7 +5,7 @@ import { historyFacts, historyStart, startupCandles } from '#engine/run/history.
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
-import type { Digest } from '../../engine/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { loadBenchmark } from '../inputs/load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from '../inputs/load-candles.ts';

@@ -9,10 +9,11 @@ import {
   type Variant,
 } from '#contract/registry/stored-challenge.ts';
 import { TRADE_LIMITS as LIMITS, TRADE_MODES, TRADE_SIDES } from '#contract/values/challenge-limits.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/values/registry-limits.ts';
 import { TRADING_MODES } from '#contract/values/trading-modes.ts';
-import { canonicalJson, type Digest } from '#engine/digest.ts';
+import { canonicalJson } from '#engine/digest.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { checkMaxLength, checkNumber, checkOneOf, checkSymbol } from '../shared/validate.ts';
 import {

@@ -9,9 +9,9 @@ import {
   type Variant,
   type VariantTotals,
 } from '#contract/registry/stored-challenge.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { PLATFORM } from '#contract/values/names.ts';
-import type { Digest } from '#engine/digest.ts';
 import { ZERO } from '#engine/stats/double-double.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';
 

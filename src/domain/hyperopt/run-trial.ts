@@ -9,7 +9,7 @@ import { BacktestError, cutError } from '#engine/strategy-errors.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { createWindowCache, type WalkForwardOptions, type WindowCache } from '#engine/walk-forward/trial.ts';
-import type { Digest } from '../../engine/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 import type { TrialReturns } from './hyperopt-ports.ts';
 

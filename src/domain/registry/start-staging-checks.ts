@@ -7,7 +7,7 @@ import {
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { Digest } from '../../engine/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import { executionInputOf } from '../config/execution-input.ts';
 import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';

@@ -5,7 +5,7 @@ import { SIMULATED } from '#contract/values/names.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
 import { roundNumbers } from '#engine/round.ts';
 import { probabilisticSharpe, type SharpeSample, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
-import type { Digest } from '../../engine/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import type { ListedJobRow } from '../jobs/job-list-ports.ts';
 import type { ClaimedJob } from '../ports.ts';
 import { type DeflatedRun, deflateRun, MIN_DAYS } from './deflate-run.ts';

@@ -3,7 +3,7 @@ import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-we
 import { HOUR_MS } from '#contract/values/durations.ts';
 import { EVENT_SOURCE, type EventType, selects } from '#contract/values/event-types.ts';
 import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
-import type { Digest } from '../../engine/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
 import { isoTime } from '../shared/iso-time.ts';

@@ -4,7 +4,7 @@ import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { EVENT_LOG_DAYS } from '#contract/values/event-types.ts';
 import { WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
-import type { Digest } from '../../engine/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import { parseRange } from '../data/time-range.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Clock, Ids } from '../ports.ts';

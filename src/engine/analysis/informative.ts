@@ -1,6 +1,7 @@
 import type { ReportInformative } from '#contract/backtests/report-informative.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
-import { type Digest, digestCandles } from '../digest.ts';
+import { digestCandles } from '../digest.ts';
 import type { InformativePair } from '../strategy.ts';
 import { floorToGrid, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 import { checkCandles, fillGaps } from './candle-checks.ts';

@@ -1,7 +1,8 @@
+import type { Digest } from '../../contract/values/digest.ts';
 import { DAY_MS } from '../../contract/values/durations.ts';
 import { checkCandles } from '../analysis/candle-checks.ts';
 import { CANDLE_COLUMNS, type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
-import { type Digest, digestCandles, digestFunding } from '../digest.ts';
+import { digestCandles, digestFunding } from '../digest.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import { BacktestError } from '../strategy-errors.ts';
 import type { Timeframe } from '../timeframe.ts';

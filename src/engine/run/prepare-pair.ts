@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
 import type { ReportInformative } from '#contract/backtests/report-informative.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
@@ -12,7 +13,7 @@ import { detectWrites, type WriteDetectingCandles } from '../analysis/candle-che
 import { givenAnalysis } from '../analysis/given-signals.ts';
 import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
-import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from '../digest.ts';
+import { countSet, digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { type PairModels, pairModels } from '../ml/model-report.ts';
 import { planWindows } from '../ml/windows.ts';
