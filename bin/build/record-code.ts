@@ -1,4 +1,7 @@
-/** Records the code cache of the bundled backtest task in a folder: `node bin/build/record-code.ts FOLDER`. See src/runtime/code-cache.ts. */
+/**
+ * Records the code cache of the bundled backtest task in a folder: `node bin/build/record-code.ts FOLDER`. See
+ * src/runtime/code-cache.ts.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

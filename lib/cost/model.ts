@@ -105,8 +105,8 @@ export const TRIAL = {
 } as const;
 
 /**
- * Use of one visit of the dashboard: six pages, of which one stays open for ten minutes. Files and calls are counted in a browser without a
- * cache.
+ * Use of one visit of the dashboard: six pages, of which one stays open for ten minutes. Files and calls are counted in a browser
+ * without a cache.
  */
 export const VISIT = {
   fileRequests: 60,

@@ -51,7 +51,10 @@ export function addBackendApi(scope: Construct, props: BackendApiProps) {
   return { api, events };
 }
 
-/** Function that streams the backend's events of jobs. It reads jobs, collections and the event log, and owners of models and challenges; it changes nothing. */
+/**
+ * Function that streams the backend's events of jobs. It reads jobs, collections and the event log, and owners of models and
+ * challenges; it changes nothing.
+ */
 function jobEvents(
   scope: Construct,
   { config, monitoring, data, code, environment }: BackendApiProps,

@@ -5,8 +5,9 @@ import { NO_PAGES } from '#contract/values/page-paths.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
 
 /**
- * Functions that CloudFront runs for each request of a viewer, before its cache, and for each response. Their source text is deployed, so they use their
- * parameters and nothing else of this file, and only what CloudFront's JavaScript runtime 2.0 knows: ECMAScript 5.1 with `const`,
+ * Functions that CloudFront runs for each request of a viewer, before its cache, and for each response. Their source text is deployed,
+ * so they use their parameters and nothing else of this file, and only what CloudFront's JavaScript runtime 2.0 knows: ECMAScript 5.1
+ * with `const`,
  * `let`, arrow functions and templates, without destructuring, shorthand properties, spread, `for … of`, `?.` and `??`.
  */
 

@@ -3,8 +3,9 @@ import { type CallOptions, type Connection, noResponse } from './connection.ts';
 import { createSignals } from './operations.ts';
 
 /**
- * Uploads a file of signals, which a backtest of strategy `signals` then names in `config.signals`. The same bytes are one file. Needs `crypto.subtle`, which
- * browsers have on https only. In AWS the bucket accepts files of browsers only from pages of the dashboard's origin.
+ * Uploads a file of signals, which a backtest of strategy `signals` then names in `config.signals`. The same bytes are one file. Needs
+ * `crypto.subtle`, which browsers have on https only. In AWS the bucket accepts files of browsers only from pages of the dashboard's
+ * origin.
  */
 export async function uploadSignals(
   connection: Connection,

@@ -29,8 +29,8 @@ export interface IdentityProvider {
 /**
  * Accepts access tokens of a Cognito user pool for its configured clients. Rejects ID tokens, which contain attributes that
  * users can edit. The principal is the token's `sub`; its roles are the groups with their names, for a program its scopes.
- * Without a token the caller is anonymous with all roles, unless authentication is enforced. Throws AUTH001, AUTH002 (`context.reason`), AUTH003, and HTTP503
- * when the issuer's keys are needed and unavailable.
+ * Without a token the caller is anonymous with all roles, unless authentication is enforced. Throws AUTH001, AUTH002
+ * (`context.reason`), AUTH003, and HTTP503 when the issuer's keys are needed and unavailable.
  */
 export function withIdentityProvider(
   { userPoolId, clientId, machineClientIds = [], keys = new IssuerKeys() }: IdentityProvider,

@@ -8,7 +8,10 @@ interface PresignOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Address that allows a request without credentials. The client's own signer signs addresses too: its package would only wrap these lines. */
+/**
+ * Address that allows a request without credentials. The client's own signer signs addresses too: its package would only wrap these
+ * lines.
+ */
 export async function presign(
   client: S3Client,
   command: GetObjectCommand | PutObjectCommand,

@@ -32,8 +32,8 @@ const EMPTY: CollectionQueue = {
 };
 
 /**
- * Collections and their queue, in the Series table, one item each, and a row of the list for each collection. The attribute `stored` holds the whole value, because
- * a collection has a field `exchange` and that is the table's key. Reads are strongly consistent.
+ * Collections and their queue, in the Series table, one item each, and a row of the list for each collection. The attribute `stored`
+ * holds the whole value, because a collection has a field `exchange` and that is the table's key. Reads are strongly consistent.
  */
 export class DynamoCollectionStore implements CollectionStore {
   readonly #client: DynamoDBDocumentClient;

@@ -22,7 +22,10 @@ const SEARCHED_PAGE = 500;
 /** The rows of the list of one kind of jobs. */
 export interface JobRows<Row> extends Searchable<Row & Position> {
   readonly kind: string;
-  /** Attributes of a job that its row needs, in addition to those of {@link ListedJob} and of the indexes. Dots separate the names of a path. */
+  /**
+   * Attributes of a job that its row needs, in addition to those of {@link ListedJob} and of the indexes. Dots separate the names of a
+   * path.
+   */
   readonly attributes: readonly string[];
   /** List row of a job's item. */
   readonly toRow: (item: Item) => Row;

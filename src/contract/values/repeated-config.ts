@@ -10,7 +10,10 @@ interface Restated<P> {
   readonly ignore_entry_after_candles?: number | null | undefined;
 }
 
-/** The same for fields that a version or a hyperopt job would give to a request without them. `S`: a slippage model, `R`: tests of robustness. */
+/**
+ * The same for fields that a version or a hyperopt job would give to a request without them. `S`: a slippage model, `R`: tests of
+ * robustness.
+ */
 interface RestatedOverBase<S, R> {
   readonly trading_mode?: TradingMode | undefined;
   readonly slippage_model?: S | undefined;

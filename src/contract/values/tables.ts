@@ -129,8 +129,10 @@ export const TABLES = {
    * - `SIGNALS`: an uploaded file of signals, in `list` `signals#0` and in `principal_kind` of its owner.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#trials#<owner>` the trials of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log, `#webhooks` the webhooks, `#deliveries#<webhook>` their deliveries, `#pending#<webhook>` those that wait for an attempt. Only expired jobs, those of
-   * the canary, events and deliveries have `expires_at`.
+   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#trials#<owner>` the trials of a user, `#deleted`
+   * the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs,
+   * `#events` the event log, `#webhooks` the webhooks, `#deliveries#<webhook>` their deliveries, `#pending#<webhook>` those that wait
+   * for an attempt. Only expired jobs, those of the canary, events and deliveries have `expires_at`.
    */
   jobs: {
     expires: 'expires_at',

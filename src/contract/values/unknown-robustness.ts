@@ -12,7 +12,10 @@ interface RobustnessReasons {
   readonly permutations?: WithReason | undefined;
 }
 
-/** What a robustness section does not know, a sentence with the names of its parts for each reason. The break-even cost is in its findings. */
+/**
+ * What a robustness section does not know, a sentence with the names of its parts for each reason. The break-even cost is in its
+ * findings.
+ */
 export function unknownRobustness(section: RobustnessReasons): string[] {
   const { benchmarks, regimes, bootstrap, random_entries, permutations } = section;
   const parts: (readonly [name: string, reason: string | null | undefined])[] = [

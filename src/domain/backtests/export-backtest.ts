@@ -144,7 +144,9 @@ export function csvLines(trades: readonly Trade[]): string {
   return trades.map((trade) => `${TRADE_FIELDS.map((name) => csvField(trade[name])).join(',')}\r\n`).join('');
 }
 
-/** Text that a spreadsheet would calculate (OWASP, CSV injection). Tags and reasons are made by strategies, which may be code of others. */
+/**
+ * Text that a spreadsheet would calculate (OWASP, CSV injection). Tags and reasons are made by strategies, which may be code of others.
+ */
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
 /** The orders of the adjusted trades: a header, then a line for each order. */

@@ -66,7 +66,8 @@ const KEYS = Object.keys(BacktestRequest.shape);
 /**
  * Validates a submission and stores its job in the queue.
  * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body),
- * AUTH005 (the version belongs to another owner's model, the signals to another user), SIG001 (no such signals), HTTP429 (too many jobs wait), DATA005, SVC005.
+ * AUTH005 (the version belongs to another owner's model, the signals to another user), SIG001 (no such signals), HTTP429 (too many jobs
+ * wait), DATA005, SVC005.
  */
 export async function submitBacktest(
   deps: SubmitBacktestDeps,

@@ -16,8 +16,8 @@ export interface SampleDeps {
 }
 
 /**
- * Samples a finished backtest for look-ahead bias. With the robustness of its report this takes at most 10 % of the processor time. The number of cuts depends on the
- * machine, so it belongs to the job and not to the result, whose bytes are a function of its input.
+ * Samples a finished backtest for look-ahead bias. With the robustness of its report this takes at most 10 % of the processor time. The
+ * number of cuts depends on the machine, so it belongs to the job and not to the result, whose bytes are a function of its input.
  */
 export async function sampleBacktest(
   { processorMs, pause }: SampleDeps,

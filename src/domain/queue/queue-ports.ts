@@ -82,7 +82,10 @@ export interface JobQueue {
   take(slot: Slot): Promise<'taken' | 'slot_taken' | 'not_waiting'>;
   /** Frees a slot that still belongs to that job and run; returns whether it did. */
   free(slot: Slot): Promise<boolean>;
-  /** Puts a job whose run has ended back into the queue, with further attributes in `set`. False: the job has ended, waits already or has another run. */
+  /**
+   * Puts a job whose run has ended back into the queue, with further attributes in `set`. False: the job has ended, waits already or
+   * has another run.
+   */
   requeue(
     lane: LaneName,
     job: QueueJob,

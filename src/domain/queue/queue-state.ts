@@ -9,8 +9,8 @@ export interface QueueStateDeps {
 }
 
 /**
- * States of jobs in the queue, by id: of pending jobs and of running ones that wait for another run. A position is an estimate: it assumes that
- * owners take turns and that no job arrives or leaves.
+ * States of jobs in the queue, by id: of pending jobs and of running ones that wait for another run. A position is an estimate: it
+ * assumes that owners take turns and that no job arrives or leaves.
  *
  * @param lane lane of jobs that name none
  */

@@ -83,7 +83,8 @@ interface Registration {
 /**
  * Registers a completed backtest of a strategy as the next version of the model of that name, which the first registration
  * makes the caller's. A rejected registration does not use a number.
- * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of another strategy, or thresholds missed:
+ * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of
+ * another strategy, or thresholds missed:
  * `context.failures`), VAL006 (image), DATA005, SVC005.
  */
 export async function registerStrategy(

@@ -146,7 +146,10 @@ async function newJob(
   };
 }
 
-/** The registered configuration on the newest candles that all its pairs have; without any, up to now. Given signals have their own range. */
+/**
+ * The registered configuration on the newest candles that all its pairs have; without any, up to now. Given signals have their own
+ * range.
+ */
 async function smokeConfig(
   deps: StagingChecksDeps,
   config: ResolvedBacktestConfig,

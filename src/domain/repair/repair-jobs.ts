@@ -114,8 +114,8 @@ async function stallOf({ hyperoptJobs }: RepairDeps, jobId: string, now: number)
 
 /**
  * Compares every slot older than the grace period with its execution, gives free slots to waiting jobs, records the
- * validations that ended, applies due deadlines of challenges and deletes what has expired. It reads slots and executions, not the waiting jobs.
- * An error in one job does not stop the others.
+ * validations that ended, applies due deadlines of challenges and deletes what has expired. It reads slots and executions, not the
+ * waiting jobs. An error in one job does not stop the others.
  */
 export async function repairJobs(deps: RepairDeps): Promise<RepairReport> {
   const [jobs, challenges] = await Promise.allSettled([

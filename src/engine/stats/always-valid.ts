@@ -13,8 +13,8 @@ const ALPHA = 0.05;
 
 /**
  * Always-valid p-value, which may be evaluated after every trade: without a true difference, the probability that it is
- * ever below alpha is at most alpha. Normal mixture, p = min(1, sqrt(1 + x) exp(-z^2 / 2 x / (1 + x))), x = n rho^2 (Robbins 1970; Johari et al.,
- * Always Valid Inference, Operations Research 70(3), 2022; Waudby-Smith et al., Annals of Statistics 52(6), 2024).
+ * ever below alpha is at most alpha. Normal mixture, p = min(1, sqrt(1 + x) exp(-z^2 / 2 x / (1 + x))), x = n rho^2 (Robbins 1970;
+ * Johari et al., Always Valid Inference, Operations Research 70(3), 2022; Waudby-Smith et al., Annals of Statistics 52(6), 2024).
  */
 export function alwaysValidP(sample: SequentialSample, alpha = ALPHA): number {
   const x = information(sample, alpha);

@@ -33,7 +33,10 @@ export function present<T extends object>(search: T): { [K in keyof T]?: Exclude
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** What `read` makes of a page's parameters, and nothing else: the router adds all that are in the address, also those that were dropped. */
+/**
+ * What `read` makes of a page's parameters, and nothing else: the router adds all that are in the address, also those that were
+ * dropped.
+ */
 export function only<T extends object>(read: (raw: Raw) => T): (raw: Raw) => T {
   return (raw) => ({
     ...Object.fromEntries(Object.keys(raw).map((name) => [name, undefined])),

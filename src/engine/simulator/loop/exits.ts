@@ -126,7 +126,8 @@ function waitWithRest({ candle, settings }: Run, position: Position): void {
 
 /**
  * Calls `afterFill`, which the strategy has, for an order filled at `price`, which may widen the stop, then trails at that price
- * (docs/simulation.md#fills). The profit includes the funding at the time of the fill; after a partial exit it is that of the amount before.
+ * (docs/simulation.md#fills). The profit includes the funding at the time of the fill; after a partial exit it is that of the amount
+ * before.
  *
  * @param left ratio of the present amount to the one before a partial exit
  */

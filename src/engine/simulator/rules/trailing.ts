@@ -54,8 +54,8 @@ export function trailingDistance(
 }
 
 /**
- * Price of the offset if it lies between two prices and the distance is smaller on its unfavorable side: the stop there may be tighter than
- * at either of them (conservative model). NaN without such a price.
+ * Price of the offset if it lies between two prices and the distance is smaller on its unfavorable side: the stop there may be tighter
+ * than at either of them (conservative model). NaN without such a price.
  *
  * @param distance on the unfavorable side, of any sign
  */
