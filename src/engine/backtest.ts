@@ -4,7 +4,7 @@ import type { BacktestReport } from '#contract/backtests/report.ts';
 import type { ReportInformative } from '#contract/backtests/report-informative.ts';
 import type { ReportModels } from '#contract/backtests/report-models.ts';
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
-import type { Digest } from '../contract/values/digest.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import type { SharedColumns } from './analysis/analyze.ts';
 import { strategyOfRun } from './analysis/given-signals.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';

@@ -1,4 +1,4 @@
-import type { Digest } from '../contract/values/digest.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CANDLE_COLUMNS, type Candles } from './candles.ts';
 import type { FundingEvents } from './simulator/types.ts';
 import type { DailyCosts } from './slippage/daily-costs.ts';

@@ -1,5 +1,5 @@
+import { DAY_MS, HOUR_MS } from '#contract/values/durations.ts';
 import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/values/timeframes.ts';
-import { DAY_MS, HOUR_MS } from '../contract/values/durations.ts';
 
 const WEEK_MS = 7 * DAY_MS;
 

@@ -17,6 +17,7 @@ import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import { NO_POLICY } from '#contract/registry/release-policy.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { LAYOUT_VERSION } from '#contract/values/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import { endExecutions, type RepairDeps, repairChallenge, repairJobs } from '#domain/repair/repair-jobs.ts';
@@ -90,7 +91,7 @@ async function startServices(
   database: Database,
   running: Running,
 ): Promise<PlatformInfo> {
-  const { exchange = 'sim', checkResponses = false } = options;
+  const { exchange = SIMULATED, checkResponses = false } = options;
   const { stagingDryRunRequired = false, fourEyesRequired = false, releasePolicy = NO_POLICY } = options;
   const promotions = { stagingDryRunRequired, fourEyesRequired, releasePolicy };
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');

@@ -6,7 +6,13 @@ import * as z from 'zod';
 import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/env/canary.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE, SERVICE_PREFIXES } from '#contract/values/names.ts';
+import {
+  CORRELATION_HEADER,
+  METRICS,
+  METRICS_NAMESPACE,
+  SERVICE_PREFIXES,
+  SIMULATED,
+} from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { idFromKey } from '#domain/shared/idempotency-key.ts';
 
@@ -43,7 +49,7 @@ const SUBMISSION = {
   experiment_name: 'canary',
   config: {
     strategy: 'ema_crossover',
-    exchange: 'sim',
+    exchange: SIMULATED,
     pairs: ['BTC/USDT:USDT'],
     timeframe: '1h',
     date_range: { start: '2024-01-01', end: '2024-01-08' },

@@ -1,3 +1,4 @@
+import { SIMULATED } from '#contract/values/names.ts';
 import type { Exchange, Exchanges } from '#domain/data/exchange-ports.ts';
 import { CcxtExchange, type CcxtExchangeOptions } from './ccxt.ts';
 import { unknownExchange } from './ccxt-client.ts';
@@ -9,7 +10,7 @@ export function openExchanges(options: CcxtExchangeOptions = {}): Exchanges {
   const openOnce = (key: string) => {
     const known = opened.get(key);
     if (known) return known;
-    const opening = key === 'sim' ? Promise.resolve(new SimExchange()) : CcxtExchange.open(key, options);
+    const opening = key === SIMULATED ? Promise.resolve(new SimExchange()) : CcxtExchange.open(key, options);
     opened.set(key, opening);
     opening.catch(() => opened.delete(key));
     return opening;

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { TRADING_MODES } from '#contract/values/trading-modes.ts';
 import type { Exchange } from '#domain/data/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
@@ -87,7 +88,7 @@ interface SimExchangeOptions {
  * Unlike on a real exchange, the candle of the current minute exists and is final.
  */
 export class SimExchange implements Exchange {
-  readonly name = 'sim';
+  readonly name = SIMULATED;
   readonly modes = TRADING_MODES;
   readonly #clock: Clock;
   readonly #seed: number;
@@ -135,7 +136,7 @@ export class SimExchange implements Exchange {
     if (listed) return new SimMarket(listed, this.#seed);
     throw new CodedError('DATA003', {
       message: `${symbol} is not listed on sim`,
-      context: { symbol, exchange: 'sim', listed: [...SIM_SYMBOLS.keys()] },
+      context: { symbol, exchange: SIMULATED, listed: [...SIM_SYMBOLS.keys()] },
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { MinAssignments } from '../registry/release-policy.ts';
 import { MIN_TRADES } from '../values/challenge-limits.ts';
-import { SERVICES } from '../values/names.ts';
+import { SERVICES, SIMULATED } from '../values/names.ts';
 import { CanaryEnv } from './canary.ts';
 import {
   digits,
@@ -363,7 +363,7 @@ export const LocalEnv = {
     TOUCHSTONE_HOME: withDefault(text, '.touchstone'),
     /** Minutes that a backtest, or a trial of a hyperopt job, may take; then it has failed. */
     JOB_LIMIT_MINUTES: integer(30, { min: 1, max: 1_440 }),
-    DEFAULT_EXCHANGE: withDefault(text, 'sim'),
+    DEFAULT_EXCHANGE: withDefault(text, SIMULATED),
     /** Free space on the disk of the data folder below which new work is rejected, MB. */
     MIN_FREE_DISK_MB: integer(256, { min: 0, max: 1_000_000_000 }),
     BACKEND_PORT: integer(SERVICES.backend.port, { min: 0, max: 65_535 }),

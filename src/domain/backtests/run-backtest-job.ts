@@ -1,11 +1,11 @@
 import type { JobRun, JobTiming } from '#contract/backtests/backtest.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyFacts, historyStart, startupCandles } from '#engine/run/history.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { loadBenchmark } from '../inputs/load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from '../inputs/load-candles.ts';

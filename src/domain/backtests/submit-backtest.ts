@@ -7,9 +7,9 @@ import {
 import { BacktestRequest } from '#contract/backtests/backtest-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/values/backtest-limits.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { ON_DEMAND_PRIORITY } from '#contract/values/job-limits.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import { type Caller, checkAccess } from '../access/access.ts';
 import { executionInputOf } from '../config/execution-input.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';

@@ -1,11 +1,11 @@
 import type { Collection, CollectionRequest } from '#contract/market-data/market-data.ts';
 import type { StoredCollection } from '#contract/market-data/stored-market-data.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { COLLECTION_LIMITS } from '#contract/values/market-data-limits.ts';
 import { TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/iso-time.ts';

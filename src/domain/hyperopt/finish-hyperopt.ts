@@ -6,13 +6,13 @@ import type {
   StoredTrial,
   TrialIn,
 } from '#contract/hyperopt/hyperopt.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import { roundNumbers } from '#engine/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { groupEqualRuns } from '#engine/search/trials.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';

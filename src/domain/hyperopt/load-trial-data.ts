@@ -1,8 +1,8 @@
 import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { digestCandles, digestFunding } from '#engine/digest.ts';
 import { historyFacts, type PairData } from '#engine/run/history.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles } from '../inputs/load-candles.ts';
 import { sourceWarnings } from '../inputs/source-change.ts';

@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { notPermutable, type Permutation, permutedPairs } from '#engine/robustness/permuted-pairs.ts';
 import { roundNumber } from '#engine/round.ts';
 import type { PairData } from '#engine/run/history.ts';
@@ -9,7 +10,6 @@ import { BacktestError, cutError } from '#engine/strategy-errors.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { createWindowCache, type WalkForwardOptions, type WindowCache } from '#engine/walk-forward/trial.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 import type { TrialReturns } from './hyperopt-ports.ts';
 

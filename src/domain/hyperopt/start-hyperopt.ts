@@ -5,8 +5,8 @@ import type {
   TrialCounts,
 } from '#contract/hyperopt/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt/hyperopt-request.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { ResolveDeps } from '../config/resolve-config.ts';
 import { informativeInput, readsOwnCandles } from '../data/plan-reads.ts';
 import { checkSession } from '../jobs/check-session.ts';

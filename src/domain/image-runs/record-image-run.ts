@@ -1,7 +1,7 @@
 import { isTerminal, type JobIn, type JobRun } from '#contract/backtests/backtest.ts';
 import type { ImageRunOutcome } from '#contract/backtests/image-run.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Clock, JobRunOutcome, JobStore, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { countBacktest } from '../trials/count-trials.ts';

@@ -5,9 +5,9 @@ import {
   VALIDATION_ID_PREFIX,
 } from '#contract/backtests/backtest.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import { executionInputOf } from '../config/execution-input.ts';
 import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';

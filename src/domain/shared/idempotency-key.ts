@@ -1,5 +1,5 @@
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Ids } from '../ports.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Immutable } from '#contract/common/immutable.ts';
 import type { SignalsRequest } from '#contract/market-data/signals-api.ts';
 import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { SIGNALS_FORMATS, SIGNALS_ID_PREFIX, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Clock, Ids, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
 import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';

@@ -1,8 +1,8 @@
 import type { StoredModel } from '#contract/registry/stored-registry.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import type { CodedError } from '#contract/values/errors.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { Random } from '#engine/random.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Caller } from '../access/access.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { checkIdempotencyKey, keyUsedAgain } from '../shared/idempotency-key.ts';

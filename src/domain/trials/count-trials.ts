@@ -1,14 +1,19 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import { assetsOf } from '#contract/values/currency.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
 import { roundNumbers } from '#engine/round.ts';
-import { probabilisticSharpe, type SharpeSample, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
-import type { Digest } from '../../contract/values/digest.ts';
+import {
+  MIN_PROBABILITY_DAYS,
+  probabilisticSharpe,
+  type SharpeSample,
+  sharpeSample,
+} from '#engine/stats/sharpe-ratio.ts';
 import type { ListedJobRow } from '../jobs/job-list-ports.ts';
 import type { ClaimedJob } from '../ports.ts';
-import { type DeflatedRun, deflateRun, MIN_DAYS } from './deflate-run.ts';
+import { type DeflatedRun, deflateRun } from './deflate-run.ts';
 import type { OwnerTrials, TrialResult, TrialRun } from './owner-trials.ts';
 
 export interface CountTrialsDeps {
@@ -49,7 +54,8 @@ export async function countBacktest(
     strategy: by.strategy.trials,
     session: by.session?.trials ?? null,
     sharpe_ratio_daily: result.sharpe,
-    probabilistic_sharpe_ratio: sample && run.days >= MIN_DAYS ? probabilisticSharpe(sample) : null,
+    probabilistic_sharpe_ratio:
+      sample && run.days >= MIN_PROBABILITY_DAYS ? probabilisticSharpe(sample) : null,
     expected_max_sharpe_daily: by.owner.expected_max_sharpe_daily,
     deflated_sharpe_ratio: by.owner.deflated_sharpe_ratio,
     strategy_deflated_sharpe_ratio: by.strategy.deflated_sharpe_ratio,

@@ -9,6 +9,7 @@ import {
 } from '#engine/stats/running-moments.ts';
 import {
   expectedMaximumSharpe,
+  MIN_PROBABILITY_DAYS,
   probabilisticSharpe,
   type SharpeSample,
   selectionVariance,
@@ -23,9 +24,6 @@ export interface DeflatedRun extends TrialRun {
   /** Undefined when the daily returns do not vary. */
   readonly sample: SharpeSample | undefined;
 }
-
-/** Daily returns from which a probability is given: fewer prove nothing, whatever they are. */
-export const MIN_DAYS = 30;
 
 /** Part of its date range that a trial shares with a run against which it counts. */
 const MIN_SHARED = 0.05;
@@ -101,8 +99,10 @@ function deflate({ days, sample }: DeflatedRun, scope: TrialScope, { trials, sha
     deflated_sharpe_ratio: null,
     reason,
   });
-  if (days < MIN_DAYS) {
-    return undefinedBecause(`the run has ${days} daily returns, and at least ${MIN_DAYS} are needed`);
+  if (days < MIN_PROBABILITY_DAYS) {
+    return undefinedBecause(
+      `the run has ${days} daily returns, and at least ${MIN_PROBABILITY_DAYS} are needed`,
+    );
   }
   const spread = trials === 1 ? 0 : sampleVariance(sharpe);
   if (spread === undefined) {

@@ -1,9 +1,9 @@
 import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { HOUR_MS } from '#contract/values/durations.ts';
 import { EVENT_SOURCE, type EventType, selects } from '#contract/values/event-types.ts';
 import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
 import { isoTime } from '../shared/iso-time.ts';

@@ -1,10 +1,10 @@
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { ReplayRequest } from '#contract/platform/webhook-api.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { EVENT_LOG_DAYS } from '#contract/values/event-types.ts';
 import { WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import { parseRange } from '../data/time-range.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Clock, Ids } from '../ports.ts';

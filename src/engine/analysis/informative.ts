@@ -1,5 +1,5 @@
 import type { ReportInformative } from '#contract/backtests/report-informative.ts';
-import type { Digest } from '../../contract/values/digest.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { digestCandles } from '../digest.ts';
 import type { InformativePair } from '../strategy.ts';

@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { createRandom, type Random } from '../random.ts';
 import { type PairHistory, runStartupRows } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import type { EquityCurve } from '../simulator/types.ts';
 

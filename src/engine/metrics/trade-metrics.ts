@@ -1,6 +1,6 @@
 import type { AccountMetrics } from '#contract/backtests/report-metrics.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { MIN_CAGR_DAYS } from '#contract/values/undefined-metrics.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { studentTwoSidedP } from '../stats/distributions.ts';
 import { drawdownOf } from '../stats/drawdown.ts';

@@ -1,6 +1,6 @@
 import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { MODEL_KINDS, type ModelKind } from '#contract/values/model-limits.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import {
   type Analysis,
   type AnalyzedSeries,

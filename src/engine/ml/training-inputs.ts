@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../analysis/analyze.ts';
 import type { Candles } from '../candles.ts';
 import { mfi } from '../indicators/momentum.ts';

@@ -1,6 +1,6 @@
 import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { ML_ENGINE_DEFAULTS } from '#contract/values/model-limits.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import type { MlEngineOverrides, StrategyDefinition } from '../strategy.ts';
 
 /** One step of a walk-forward run, as times in ms. Ends are exclusive. */

@@ -2,8 +2,8 @@ import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests
 import type { EquityData } from '#contract/backtests/backtest-api.ts';
 import type { Provenance, ReportPairData } from '#contract/backtests/report.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import { PROFIT_FACTOR_WITHOUT_LOSSES, SHORT_RUN_DAYS } from '#contract/values/undefined-metrics.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import { canonicalJson } from '../digest.ts';
 import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';

@@ -7,7 +7,7 @@ import type {
 } from '#contract/backtests/report.ts';
 import type { PeriodRow, TableRow } from '#contract/backtests/report-metrics.ts';
 import { NO_TAG } from '#contract/values/backtest-limits.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import {
   type DailyEquity,
   type DrawdownPeriod,

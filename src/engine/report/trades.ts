@@ -1,5 +1,5 @@
 import type { Order, Trade } from '#contract/backtests/report.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { durationMinutes } from '../metrics/trade-metrics.ts';
 import { type TradeOrder, type TradeTable, textAt } from '../simulator/trade-table.ts';
 

@@ -1,8 +1,8 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
 import type { ReportUniverse, UniverseFigures } from '#contract/backtests/report-universe.ts';
-import type { Digest } from '../../contract/values/digest.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import type { Digest } from '#contract/values/digest.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { measureRun } from '../metrics/metrics.ts';
 import { marketChangePct } from '../run/prepare-pair.ts';
 import { enterOnlyWithin } from '../run/universe-mask.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type Candles, indexAtOrAfter } from '../candles.ts';
 import type { DailyEquity } from '../metrics/equity-curve.ts';
 import { FillCosts } from '../simulator/state/fill-costs.ts';

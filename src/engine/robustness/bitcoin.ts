@@ -1,5 +1,5 @@
-import type { Digest } from '../../contract/values/digest.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import type { Digest } from '#contract/values/digest.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { checkCandles } from '../analysis/candle-checks.ts';
 import { CANDLE_COLUMNS, type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { digestCandles, digestFunding } from '../digest.ts';

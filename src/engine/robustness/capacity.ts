@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Capacity } from '#contract/backtests/report-robustness.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { formatInteger } from '#contract/values/format-count.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { textAt } from '../simulator/trade-table.ts';

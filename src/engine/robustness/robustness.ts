@@ -1,6 +1,6 @@
 import type { BenchmarkAttribution, ReportRobustness } from '#contract/backtests/report-robustness.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { formatCount } from '#contract/values/format-count.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { hash32, mix32 } from '../random.ts';

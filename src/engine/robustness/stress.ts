@@ -1,5 +1,5 @@
 import type { StressResult } from '#contract/backtests/report-robustness.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { drawdownOf } from '../stats/drawdown.ts';
 import { compounded, type RunDays } from './regimes.ts';
 import { STRESS_WINDOWS, type StressWindow } from './stress-windows.ts';

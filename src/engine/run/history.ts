@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import type { SlippageModel } from '#contract/config/slippage-model.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { type CandleQuality, checkCandles, fillGaps } from '../analysis/candle-checks.ts';
 import type { GivenSignals } from '../analysis/given-signals.ts';
 import {

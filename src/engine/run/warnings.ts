@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { isInverse } from '#contract/values/trading-modes.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import type { WindowFit } from '../ml/fit-window.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { estimatesOver } from '../slippage/daily-costs.ts';

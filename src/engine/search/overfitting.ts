@@ -1,13 +1,15 @@
 import type { Direction, OverfittingReport } from '#contract/hyperopt/hyperopt.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { median, variance } from '../stats/moments.ts';
 import {
   deflatedSharpe,
   effectiveTrials,
   expectedMaximumSharpe,
+  MIN_PROBABILITY_DAYS,
   meanCorrelation,
   minimumTrackRecord,
   probabilisticSharpe,
+  selectionVariance,
   sharpeSample,
 } from '../stats/sharpe-ratio.ts';
 import { type Axis, axisOf, coordinate, type Point, type SearchSpace } from './space.ts';
@@ -42,6 +44,7 @@ export function overfittingReport(
   const chosen = series[distinct.indexOf(best)]!;
   const sample = sharpeSample(chosen);
   const selection = selectionOf(series, trials.length);
+  const isLongEnough = chosen.length >= MIN_PROBABILITY_DAYS;
   const correlation = meanCorrelation(seriesOf(known));
   const pbo = probabilityOfOverfitting(series);
   return {
@@ -52,8 +55,9 @@ export function overfittingReport(
     expected_max_sharpe_daily: selection
       ? orNull(expectedMaximumSharpe(selection.variance, selection.trials))
       : null,
-    probabilistic_sharpe_ratio: sample ? orNull(probabilisticSharpe(sample)) : null,
-    deflated_sharpe_ratio: sample && selection ? orNull(deflatedSharpe(sample, selection)) : null,
+    probabilistic_sharpe_ratio: sample && isLongEnough ? orNull(probabilisticSharpe(sample)) : null,
+    deflated_sharpe_ratio:
+      sample && selection && isLongEnough ? orNull(deflatedSharpe(sample, selection)) : null,
     min_track_record_days: sample ? orNull(minimumTrackRecord(sample)) : null,
     pbo: pbo && { ...pbo, degradation_slope: orNull(pbo.degradation_slope) },
     walk_forward_efficiency: orNull(efficiency),
@@ -86,7 +90,7 @@ function selectionOf(series: readonly ArrayLike<number>[], trials: number) {
   if (series.length < 2) return undefined;
   // A trial whose returns do not vary, such as one without trades, has a Sharpe ratio of 0.
   const ratios = series.map((values) => sharpeSample(values)?.sharpe ?? 0);
-  return { trials, variance: variance(ratios, 'sample') };
+  return { trials, variance: selectionVariance(variance(ratios, 'sample'), series[0]!.length) };
 }
 
 /** Extends all series to the same days, from the earliest to the latest day of all; 0 on days without a return. */

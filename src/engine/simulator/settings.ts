@@ -1,6 +1,6 @@
 import type { Protection } from '#contract/config/protections.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
-import { MINUTE_MS } from '../../contract/values/durations.ts';
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import type { ParameterValues, StrategyCallbacks } from '../strategy.ts';
 import { type RoiSteps, roiSteps } from './rules/roi.ts';
 import type { SimulationSettings } from './types.ts';

@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { IMPACT_DAYS } from '#contract/values/slippage-limits.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 
 /** Coefficient of the impact by which a capacity is measured, for a run without an impact. */
 const DEFAULT_IMPACT = 1;

@@ -1,6 +1,6 @@
 import type { SlippageModel } from '#contract/config/slippage-model.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { IMPACT_DAYS, type SpreadEstimator } from '#contract/values/slippage-limits.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import type { Candles } from '../candles.ts';
 import { finite, mean } from '../stats/moments.ts';
 import { corwinSchultz } from './corwin-schultz.ts';

@@ -104,6 +104,9 @@ export function expectedMaximumSharpe(variance: number, trials: number): number 
   return Math.sqrt(variance) * ((1 - EULER_GAMMA) * typical + EULER_GAMMA * extreme);
 }
 
+/** Daily returns from which a probabilistic or deflated Sharpe ratio is given: fewer prove nothing, whatever they are. */
+export const MIN_PROBABILITY_DAYS = 30;
+
 /**
  * Variance of trials' Sharpe ratios by which a run is deflated: at most that of ratios without skill, 1 / (n - 1). A trial of a few days,
  * or one that lost everything, has a ratio far from the others and would raise it.

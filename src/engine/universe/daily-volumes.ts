@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import type { Candles } from '../candles.ts';
 
 /** Traded value of one pair by UTC day, and the age that ranks with it. */

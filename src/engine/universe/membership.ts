@@ -1,6 +1,6 @@
 import type { Universe } from '#contract/config/universe.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import type { Rebalance } from '#contract/values/universe-limits.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
 import { floorToGrid } from '../timeframe.ts';
 import type { DailyVolumes } from './daily-volumes.ts';
 

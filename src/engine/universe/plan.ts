@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { UniverseLeftOut } from '#contract/backtests/report-universe.ts';
 import type { Universe } from '#contract/config/universe.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { floorToGrid, tradedRange } from '../timeframe.ts';
 import { type DailyVolumes, endsBefore } from './daily-volumes.ts';
 import { chooseOver, type Delisting, type Membership, membersAt, type PairMembership } from './membership.ts';

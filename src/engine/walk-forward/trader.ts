@@ -1,6 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import type { Digest } from '../../contract/values/digest.ts';
-import { DAY_MS } from '../../contract/values/durations.ts';
+import type { Digest } from '#contract/values/digest.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { dailyReturns } from '../metrics/equity-curve.ts';
 import { type ComputedMetrics, measureRun } from '../metrics/metrics.ts';
 import type { Window } from '../ml/windows.ts';

@@ -1,7 +1,7 @@
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
 import type { Provenance } from '#contract/backtests/report.ts';
 import type { Metrics } from '#contract/backtests/report-metrics.ts';
-import type { Digest } from '../../contract/values/digest.ts';
+import type { Digest } from '#contract/values/digest.ts';
 import type { BacktestInput } from '../backtest.ts';
 
 /** A backtest whose configuration has `ml_engine`. The first window begins at `date_range.start`. */

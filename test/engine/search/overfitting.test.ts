@@ -80,7 +80,7 @@ describe('overfittingReport', () => {
     expect(found).toMatchObject({ days: 200, trials: 8, sharpe_ratio_daily: sample.sharpe, plateau: null });
     expect(found.probabilistic_sharpe_ratio).toBe(probabilisticSharpe(sample));
     expect(found.deflated_sharpe_ratio).toBeCloseTo(
-      deflatedSharpe(sample, { trials: 8, variance: sampleVariance(sharpes(series)) })!,
+      deflatedSharpe(sample, { trials: 8, variance: Math.min(sampleVariance(sharpes(series)), 1 / 199) })!,
       12,
     );
     expect(found.pbo).toEqual(probabilityOfOverfitting(series));
@@ -102,6 +102,33 @@ describe('overfittingReport', () => {
     expect(skilled.deflated_sharpe_ratio).toBeGreaterThan(0.99);
     expect(skilled.pbo!.probability).toBeLessThan(0.01);
     expect(skilled.plateau!.width).toBeLessThan(0.05);
+  });
+
+  it('deflated Sharpe ratio of a search does not fall because one trial lost everything', () => {
+    const days = 250;
+    const { returns, trials } = study([0.2, 0.21, 0.19, 0.2], days);
+    const disaster = {
+      firstDay: '2025-01-31',
+      returns: Float64Array.from({ length: days }, (_, i) => -0.9 - 0.001 * (i % 2)),
+    };
+    const withDisaster = new Map([...returns, [4, disaster] as const]);
+    const all = [...trials, trial(4, sharpeSample(disaster.returns)!.sharpe)];
+    const found = overfittingReport(SPACE, all, withDisaster, 'maximize', null)!;
+    // Five trials without skill: the largest of their daily ratios is expected at 1.2 standard deviations of 1 / sqrt(n - 1).
+    expect(found.expected_max_sharpe_daily! * Math.sqrt(days - 1)).toBeCloseTo(1.19, 1);
+    expect(found.deflated_sharpe_ratio).toBeGreaterThan(0.9);
+  });
+
+  it('overfitting report gives no probability for fewer than 30 days', () => {
+    for (const [days, given] of [
+      [29, false],
+      [30, true],
+    ] as const) {
+      const { returns, trials } = study([0.2, 0, 0.1], days);
+      const found = overfittingReport(SPACE, trials, returns, 'maximize', null)!;
+      expect(found.probabilistic_sharpe_ratio !== null).toBe(given);
+      expect(found.deflated_sharpe_ratio !== null).toBe(given);
+    }
   });
 
   it('overfitting report uses one series for repeated parameters', () => {

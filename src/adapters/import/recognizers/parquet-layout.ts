@@ -1,3 +1,4 @@
+import { SIMULATED } from '#contract/values/names.ts';
 import { other } from '../file-content.ts';
 import { ccxtMarket } from '../market-symbols.ts';
 import type { Recognizer } from '../recognizer.ts';
@@ -20,7 +21,7 @@ export const parquetLayout: Recognizer = {
     const inName = NAME.exec(name)?.groups ?? {};
     const folders = foldersIn(path);
     const exchange = folders.exchange ?? null;
-    if (exchange === 'sim') return other('candles of sim, the simulated market');
+    if (exchange === SIMULATED) return other('candles of sim, the simulated market');
     return {
       kind: 'table',
       table: 'parquet',

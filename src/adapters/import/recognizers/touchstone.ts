@@ -1,3 +1,4 @@
+import { SIMULATED } from '#contract/values/names.ts';
 import { isExchangeKey, tradingModeOf } from '#domain/shared/validate.ts';
 import { decodeSymbol } from '../../parquet/keys.ts';
 import { candles, type FileContent, isSymbol, notASymbol, other } from '../file-content.ts';
@@ -18,7 +19,7 @@ export const touchstone: Recognizer = {
 
 function contentOf(groups: Readonly<Record<string, string | undefined>>): FileContent {
   const { exchange = '', pair = '', timeframe } = groups;
-  if (exchange === 'sim') return other('candles of sim, the simulated market');
+  if (exchange === SIMULATED) return other('candles of sim, the simulated market');
   if (!isExchangeKey(exchange)) return other(`${exchange} is not an exchange key such as binanceusdm`);
   const symbol = decoded(pair);
   if (symbol === undefined || !isSymbol(symbol)) return notASymbol(symbol ?? pair);

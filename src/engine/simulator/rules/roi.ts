@@ -2,7 +2,7 @@
  * The ROI rule (docs/simulation.md#roi): the profit that closes a trade, from which candle on, and at which
  * price. A table of ratios by minutes since the entry's order, of which the callback `customRoi` may lower one for a candle.
  */
-import { MINUTE_MS } from '../../../contract/values/durations.ts';
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import { roundHalfUp, type Step } from './decimals.ts';
 import { type ProfitInputs, priceExceeding } from './money.ts';
 import { bestPrice, type Direction, isAtOrBeyond, isTighter, LONG, nearer, touching } from './prices.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../contract/values/durations.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import type { DailyCosts } from '../../slippage/daily-costs.ts';
 
 /** Largest cost of a fill, as a ratio of the price. A fill against no volume would else cost more than the price. */

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../../contract/values/durations.ts';
+import { HOUR_MS } from '#contract/values/durations.ts';
 import { indexAtOrAfter } from '../../candles.ts';
 import type { Direction } from '../rules/prices.ts';
 import type { FundingEvents } from '../types.ts';

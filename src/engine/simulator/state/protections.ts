@@ -1,5 +1,5 @@
 import type { Protection } from '#contract/config/protections.ts';
-import { DAY_MS, MINUTE_MS } from '../../../contract/values/durations.ts';
+import { DAY_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { floorToGrid } from '../../timeframe.ts';
 import { type Direction, LONG } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
