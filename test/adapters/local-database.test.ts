@@ -26,13 +26,18 @@ async function run(fixture: string, argument: string): Promise<{ child: ChildPro
   return { child, line };
 }
 
+function connectTo(endpoint: string) {
+  const { hostname, port } = new URL(endpoint);
+  return connect(Number(port), hostname);
+}
+
 test('database ends with a killed parent process and keeps its data', async () => {
   const dbPath = join(folder, 'killed.sqlite');
   const { child, line: endpoint } = await run('hold-database.ts', dbPath);
   const client = createDocumentClient({ endpoint });
   await createTables(client, NAMES);
   client.destroy();
-  const connection = connect(Number(new URL(endpoint).port), '127.0.0.1');
+  const connection = connectTo(endpoint);
   await once(connection, 'connect');
   const gone = new Promise((resolve) =>
     connection
@@ -58,15 +63,32 @@ test('databases run on different ports, and a stopped one closes its port', asyn
   ]);
   expect(a.endpoint).not.toBe(b.endpoint);
   await a.stop();
-  const [error] = await once(connect(Number(new URL(a.endpoint).port), '127.0.0.1'), 'error');
+  const [error] = await once(connectTo(a.endpoint), 'error');
   expect(error.code).toBe('ECONNREFUSED');
   await b.stop();
 });
 
+test.runIf(process.platform === 'linux')(
+  'database listens where no web page finds it: on no host that is tried',
+  async () => {
+    const databases = await Promise.all(
+      ['x', 'y', 'z'].map((name) => startDatabase({ dbPath: join(folder, `${name}.sqlite`) })),
+    );
+    const hosts = databases.map(({ endpoint }) => new URL(endpoint).hostname);
+    expect(new Set(hosts).size).toBe(3);
+    for (const { endpoint } of databases) {
+      const { hostname, port } = new URL(endpoint);
+      expect(hostname).toMatch(/^127\.(?!0\.)/);
+      const [error] = await once(connectTo(`http://127.0.0.1:${port}`), 'error');
+      expect(error.code).toBe('ECONNREFUSED');
+    }
+    await Promise.all(databases.map((database) => database.stop()));
+  },
+);
+
 test('database reports its crash', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'dies.sqlite') });
-  const port = Number(new URL(database.endpoint).port);
-  const pid = await pidListeningOn(port);
+  const pid = await pidListeningOn(new URL(database.endpoint));
   process.kill(pid, 'SIGKILL');
   expect(await database.lost).toBe('The embedded database ended with SIGKILL');
   await database.stop();
@@ -182,9 +204,15 @@ test('openDataFolder rejects an unwritable folder with instructions', () => {
 });
 
 /** PID of the process that listens on a loopback port, from /proc. */
-async function pidListeningOn(port: number): Promise<number> {
+async function pidListeningOn({ hostname, port }: URL): Promise<number> {
   const { readFileSync, readdirSync, readlinkSync } = await import('node:fs');
-  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
+  const host = hostname
+    .split('.')
+    .reverse()
+    .map((byte) => hex(Number(byte), 2))
+    .join('');
+  const local = `${host}:${hex(Number(port), 4)}`;
   const line = readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .find((each) => each.split(/\s+/)[2] === local);

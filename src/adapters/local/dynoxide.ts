@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -26,14 +27,14 @@ const STOP_TIMEOUT_MS = 3_000;
 const PORT_ATTEMPTS = 5;
 
 /**
- * Opens the local database: `endpoint` if given, else starts the embedded engine on a free loopback port. The engine ends with
- * this process, even after SIGKILL. Throws an Error that lists the alternatives.
+ * Opens the local database: `endpoint` if given, else starts the embedded engine at an address that only this platform's processes
+ * know ({@link hiddenAddress}). The engine ends with this process, even after SIGKILL. Throws an Error that lists the alternatives.
  */
 export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Promise<Database> {
   if (endpoint) return { endpoint, lost: new Promise(() => {}), stop: async () => {} };
   const binary = databaseBinary();
   for (let attempt = 1; ; attempt++) {
-    const started = await startEngine(binary, await freePort(), dbPath);
+    const started = await startEngine(binary, await hiddenAddress(), dbPath);
     if (typeof started !== 'string') return started;
     if (attempt === PORT_ATTEMPTS || !started.includes('already in use')) {
       throw new Error(`The embedded database did not start: ${started}`);
@@ -66,8 +67,12 @@ export function databaseMissing(endpoint?: string): string | undefined {
 }
 
 /** The running engine, or its output if it ended. */
-async function startEngine(binary: string, port: number, dbPath: string): Promise<Database | string> {
-  const engine = ['--host', '127.0.0.1', '--port', String(port), '--db-path', dbPath];
+async function startEngine(
+  binary: string,
+  { host, port }: Address,
+  dbPath: string,
+): Promise<Database | string> {
+  const engine = ['--host', host, '--port', String(port), '--db-path', dbPath];
   const child = spawnSupervised(binary, engine, {});
   const ended = once(child, 'close').then(([code, signal]) => `ended with ${signal ?? `exit code ${code}`}`);
   const problem = await becomesReady(child, ended);
@@ -75,7 +80,7 @@ async function startEngine(binary: string, port: number, dbPath: string): Promis
 
   let stopping = false;
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `http://${host}:${port}`,
     lost: new Promise((resolve) => ended.then((how) => !stopping && resolve(`The embedded database ${how}`))),
     stop: async () => {
       stopping = true;
@@ -105,12 +110,44 @@ async function becomesReady(child: SupervisedProcess, ended: Promise<string>): P
   return first === true ? undefined : output.trim() || first;
 }
 
-/** A free TCP port of the loopback address; another process may take it before the caller does. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * An address of the loopback that nobody guesses: one of 16 million hosts, and a free port of it. The engine answers every web page,
+ * whatever its origin, and asks for no password. A page in a browser of this machine can try the ports of 127.0.0.1 within seconds, but not
+ * those of all hosts. Without such hosts, as on macOS, it is 127.0.0.1.
+ */
+async function hiddenAddress(): Promise<Address> {
+  const host = `127.${randomInt(1, 256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  try {
+    return { host, port: await freePort(host) };
+  } catch {
+    return { host: '127.0.0.1', port: await freePort('127.0.0.1') };
+  }
+}
+
+/** A free TCP port of a host of the loopback, drawn from all; another process may take it before the caller does. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    // The last attempt leaves the choice to the system.
+    const port = await listenOnce(attempt < PORT_ATTEMPTS ? randomInt(1024, 65_536) : 0, host).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EADDRINUSE' || attempt === PORT_ATTEMPTS) throw error;
+      },
+    );
+    if (port !== undefined) return port;
+  }
+}
+
+/** Listens for a moment. Throws the system's error, such as EADDRINUSE. */
+async function listenOnce(port: number, host: string): Promise<number> {
+  const server = createServer().listen(port, host);
   await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const { port: listened } = server.address() as { port: number };
   server.close();
   await once(server, 'close');
-  return port;
+  return listened;
 }
