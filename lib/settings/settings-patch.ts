@@ -14,7 +14,10 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** Schema of the merge patches of an object: every value is optional, and one that may be absent may be null. */
+/**
+ * Schema of the merge patches of an object: every value is optional, and one that may be absent may be null. It has no defaults: a default
+ * of the schema in a patch would replace what the patch leaves alone.
+ */
 export function patchOf(schema: z.ZodType): z.ZodType {
   const patch = withoutDescription(schema);
   const description = schema.description ?? patch.description;
@@ -22,8 +25,17 @@ export function patchOf(schema: z.ZodType): z.ZodType {
 }
 
 function withoutDescription(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable
+  ) {
     return patchOf(schema.unwrap() as z.ZodType).nullable();
+  }
+  // Of a choice by a word, such as the kind of identity, a patch says the whole.
+  if (schema instanceof z.ZodUnion && !(schema instanceof z.ZodDiscriminatedUnion)) {
+    return schema.clone({ ...schema.def, options: schema.options.map((each) => patchOf(each as z.ZodType)) });
   }
   if (!(schema instanceof z.ZodObject)) return schema;
   const shape = Object.entries(schema.shape).map(([key, value]) => [key, patchOf(value).optional()]);

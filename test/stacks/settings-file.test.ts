@@ -62,6 +62,39 @@ describe('settings file', () => {
     expect(readStageConfig('dev', file).logLevel).toBe('WARN');
   });
 
+  /** Every part of a value as a patch that says only this part again. Of an object also the empty one. */
+  function* partsOf(value: unknown): Generator<unknown> {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      if (value !== undefined) yield value;
+      return;
+    }
+    yield {};
+    for (const [key, inner] of Object.entries(value)) {
+      for (const part of partsOf(inner)) yield { [key]: part };
+    }
+  }
+
+  test.each(STAGE_NAMES)('every default of %s survives any file that sets a part of it', (stage) => {
+    const { stage: _, ...defaults } = stageConfig(stage);
+    // null removes, and the kind of identity names its whole section.
+    const parts = [...partsOf(defaults)]
+      .map((part) => JSON.stringify(part))
+      .filter((text) => !text.includes('null') && (!text.includes('"identity"') || text.includes('"kind"')))
+      .map((text) => JSON.parse(text) as unknown);
+    expect(parts.length).toBeGreaterThan(50);
+    for (const part of parts) {
+      const merged = readStageConfig(stage, fileOf({ stages: { [stage]: part } }));
+      expect(merged, JSON.stringify(part)).toEqual({ ...defaults, stage });
+    }
+  });
+
+  test('one value of a part changes this value only', () => {
+    const file = fileOf({ stages: { prod: { trafficShift: { minutes: 7 }, retention: { trials: 30 } } } });
+    const { trafficShift, retention } = readStageConfig('prod', file);
+    expect(trafficShift).toEqual({ percent: 10, minutes: 7 });
+    expect(retention).toEqual({ ...stageConfig('prod').retention, trials: 30 });
+  });
+
   test('section merges objects, replaces lists and removes by null', () => {
     const file = fileOf({
       stages: {
