@@ -127,6 +127,15 @@ function writeJsonError(text: string, write: (line: string) => void): void {
   write(`${errorText(text.trim().replace(/^error: /, ''), { json: true })}\n`);
 }
 
+/** Commander would show the help of the parent for `touchstone nonsense --help`. */
+function refuseUnknownCommand(command: Command): string {
+  const [name] = command.args.filter((each) => each !== 'help');
+  if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) {
+    command.error(`error: unknown command '${name}'`);
+  }
+  return '';
+}
+
 /**
  * The commands of these families; each is defined in the file that runs it.
  *
@@ -155,6 +164,7 @@ export async function createProgram(families: readonly Family[], json = false): 
     })
     .showHelpAfterError(json ? false : 'Run touchstone <command> --help for the arguments of a command.')
     .configureOutput(json ? { outputError: writeJsonError } : {})
+    .addHelpText('beforeAll', ({ command }) => refuseUnknownCommand(command))
     .exitOverride();
   const adding = await Promise.all(families.map(async ({ group, load }) => [group, await load()] as const));
   for (const [group, add] of adding) {

@@ -45,6 +45,23 @@ it('with --json a wrong argument is reported as JSON', async () => {
   }
 });
 
+it('an unknown command is an error with --help too', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-unknown-'));
+  try {
+    for (const words of [['nonsense'], ['challenge', 'nonsense']]) {
+      const { code, out, err } = await runScript(home, 'bin/touchstone.ts', [...words, '--help']);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toContain("error: unknown command 'nonsense'");
+    }
+    const help = await runScript(home, 'bin/touchstone.ts', ['help', 'nonsense']);
+    expect([help.code, help.err]).toEqual([2, expect.stringContaining("unknown command 'nonsense'")]);
+    const { code, out } = await runScript(home, 'bin/touchstone.ts', ['challenge', '--help']);
+    expect([code, out]).toEqual([0, expect.stringContaining('Usage: touchstone challenge')]);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
 it('rerun keeps the settings of the earlier run, so its help states no defaults for them', async () => {
   const program = await createProgram(FAMILIES);
   const help = (name: string) => program.commands.find((each) => each.name() === name)!.helpInformation();
