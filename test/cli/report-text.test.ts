@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { locksText, tiersLines, warningLines } from '../../bin/cli/reports/report-text.ts';
+import { fillModelRows, locksText, tiersLines, warningLines } from '../../bin/cli/reports/report-text.ts';
 
 it('tiersLines names the pairs with leverage tiers, their number and their source', () => {
   type Data = Parameters<typeof tiersLines>[0];
@@ -37,6 +37,37 @@ it('warningLines is one line for each reason, with the pairs', () => {
     `Warning: ${eth} and ${pepe} are left out.`,
     'Warning: Another one, of no pair.',
     'Warning: ETH/USDT ends before the range.',
+  ]);
+});
+
+it('fillModelRows compares the trades of both models, and has only the profit of a report that lacks the rest', () => {
+  const old = {
+    used: 'freqtrade',
+    alternative: 'conservative',
+    differing_trades: 3,
+    alternative_trades: 1,
+    alternative_total_profit: 396,
+    alternative_total_profit_pct: 39.6,
+  } as const;
+  const profit = ['Profit with fill model conservative', '39.60 %'];
+  expect(fillModelRows(old)).toEqual([profit]);
+  const report = {
+    ...old,
+    differing_trades: 0,
+    shifted_trades: 2,
+    unmatched_trades: 5,
+    freed_later_entries: 5,
+    freed_later_profit: 6005.38,
+    freed_later_profit_pct: 600.538,
+  };
+  expect(fillModelRows(report)).toEqual([
+    profit,
+    ['Trades with another exit / shifted / unmatched', '0 / 2 / 5'],
+    ['Entries on what is freed later in the candle', '5, which earned 600.54 %'],
+  ]);
+  expect(fillModelRows({ ...report, freed_later_entries: 0 }).at(-1)).toEqual([
+    'Entries on what is freed later in the candle',
+    '0',
   ]);
 });
 

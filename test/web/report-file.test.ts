@@ -30,6 +30,9 @@ describe.skipIf(!hasChromium)('a report as one file', () => {
     await page.locator('.chart-candles canvas').first().waitFor();
     await expect.poll(() => page.locator('h2').allTextContents()).toEqual(expect.arrayContaining(HEADINGS));
     expect(await page.getByText(HOSTILE).count()).toBe(1);
+    expect(await page.locator('dt').allTextContents()).toEqual(
+      expect.arrayContaining(['Trades with another exit, shifted, unmatched']),
+    );
     if (view.theme === 'dark') await page.getByRole('button', { name: 'Dark' }).click();
     expect(await page.locator('html').getAttribute('data-theme')).toBe(view.theme);
     expect(await problems()).toEqual([]);

@@ -272,7 +272,7 @@ function metricTable({ job, report }: Results): string {
 }
 
 /** The same run under the other fill model. Reports of engines before 2.0.0 have its profit only. */
-function fillModelRows({
+export function fillModelRows({
   alternative,
   alternative_total_profit_pct,
   differing_trades,
