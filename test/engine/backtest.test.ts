@@ -271,10 +271,12 @@ describe('precision', () => {
     const biasOf = ({ biases }: BacktestReport) =>
       biases.find(({ text }) => text.startsWith('A liquidation'))!.text;
     expect(biasOf(plain)).toBe(
-      'A liquidation fills at its price with one maintenance rate for every size. A gap beyond that price costs more than the collateral, which an exchange does not charge.',
+      'A liquidation fills at its price with one maintenance rate for every size. A trade loses at most its collateral, fees and funding inside.',
     );
     expect(biasOf(report)).toContain(`one maintenance rate for every size to ${rated}, which have none`);
-    expect(biasOf(leveraged(tiered, { margin_mode: 'cross' }).report)).toContain('It closes one trade');
+    const cross = biasOf(leveraged(tiered, { margin_mode: 'cross' }).report);
+    expect(cross).toContain('It closes one trade');
+    expect(cross).toContain('A trade loses at most the account.');
     const stacked = { position_stacking: true };
     expect(biasOf(leveraged(tiered, stacked).report)).toContain(
       'Leverage tiers are those of each trade alone',

@@ -345,8 +345,8 @@ function liquidationBiases(
       : `A liquidation fills at its price. The exchange's present leverage tiers are applied to the past${rated.length > 0 ? `, and one maintenance rate for every size to ${rated.join(', ')}, which have none` : ''}.`;
   const loss =
     config.margin_mode === 'cross'
-      ? 'It closes one trade, and open profit or loss of other pairs does not count as margin.'
-      : 'A gap beyond that price costs more than the collateral, which an exchange does not charge.';
+      ? `It closes one trade, ${config.fill_model === 'conservative' ? 'and other pairs count as at the open of the candle' : 'and open profit or loss of other pairs does not count as margin'}. A trade loses at most the account.`
+      : 'A trade loses at most its collateral, fees and funding inside.';
   const each =
     config.position_stacking && rated.length < data.length
       ? ' Leverage tiers are those of each trade alone; an exchange adds up the trades of a pair and side, and asks for more margin.'

@@ -123,11 +123,27 @@ function worthAt({ amount }: Trade, price: number, rules: Rules): number {
 }
 
 function close(trade: Trade, price: number, slips: boolean, reason: string, rules: Rules): void {
-  const got = slips ? price * (1 - sign(rules) * rules.slippage) : price;
+  const wanted = slips ? price * (1 - sign(rules) * rules.slippage) : price;
+  const got = limitLoss(trade, trade.amount, wanted, rules);
   trade.cash += worthAt(trade, got, rules);
   trade.isOpen = false;
   trade.waiting = undefined;
   trade.exit = { price: got, reason };
+}
+
+/** `price`, or the price at which an exit of `amount` loses its share of the stake after all fees. */
+function limitLoss(
+  { entry, stake, amount: held }: Trade,
+  amount: number,
+  price: number,
+  rules: Rules,
+): number {
+  const up = sign(rules);
+  if (up === 1 && rules.leverage <= 1) return price;
+  const paid = amount * entry * (1 + up * rules.fee);
+  // up * (amount * price * (1 - up * fee) - paid) = -stake * amount / held
+  const worst = (paid - (up * stake * amount) / held) / (amount * (1 - up * rules.fee));
+  return up === 1 ? Math.max(price, worst) : Math.min(price, worst);
 }
 
 /** True if `price` is at `level` or on the losing side of it. */
@@ -143,6 +159,12 @@ function liquidationOf({ entry, stake, amount }: Trade, rules: Rules): number | 
   const price = (entry * amount - up * stake) / (amount * (1 - up * (rules.maintenance + rules.fee)));
   if (price <= 0) return undefined;
   return price + up * Math.abs(entry - price) * rules.buffer;
+}
+
+/** True if the stake is lost at `price`, before fees. */
+function isBankrupt({ entry, stake, amount }: Trade, price: number, rules: Rules): boolean {
+  if (rules.side === 'long' && rules.leverage <= 1) return false;
+  return stake + sign(rules) * amount * (price - entry) <= 0;
 }
 
 /** Price at which the profit after fees is `ratio` of the stake, or of what the entry cost times the leverage. */
@@ -171,7 +193,8 @@ function fillWaiting(trade: Trade, rules: Rules): void {
     openTrade(trade, rules);
   } else if (kind === 'exit') close(trade, price, slips, reason, rules);
   else {
-    const got = slips ? price * (1 - up * rules.slippage) : price;
+    const wanted = slips ? price * (1 - up * rules.slippage) : price;
+    const got = limitLoss(trade, amount, wanted, rules);
     if (kind === 'addition') {
       trade.cash -= up * amount * price * (1 + up * rules.fee);
       trade.cost += amount * price;
@@ -214,6 +237,7 @@ function playCandle(
   const [best, worst] = rules.side === 'long' ? [high, low] : [low, high];
   let start = open;
   let isLate = false;
+  let isAdded = false;
   if (isMarketEntry) openTrade(trade, rules);
   else if (!trade.isOpen) {
     const { price } = trade.waiting!;
@@ -227,7 +251,12 @@ function playCandle(
       (level) => level !== undefined && isBelow(open, level, rules) && !isBelow(level, price, rules),
     );
     const same = [trade.stop, liquidationOf(trade, rules)].includes(price);
-    if (ends.length === 0 && !same) fillWaiting(trade, rules);
+    isAdded = ends.length === 0 && !same;
+    if (isAdded) fillWaiting(trade, rules);
+  }
+  if (before.isOpen && !isAdded && isBankrupt(trade, open, rules)) {
+    close(trade, open, true, 'liquidation', rules);
+    return trade;
   }
   if (!isLate) {
     orderAdjustment(trade, prices, action, rules);

@@ -191,6 +191,10 @@ describe('slots and money', () => {
       'A long 1@100 2@110 roi',
       'A short 3@111 4@111 force_exit',
     ]);
+    const wide = { maxOpenTrades: 2, minimalRoi: { 0: 0.1 }, stoploss: -0.5 };
+    const freqtrade = simulate([pairOf(script)], settingsOf(wide));
+    expect(summary(freqtrade)[1]).toBe('A short 2@100 4@111 force_exit');
+    expect(freqtrade.freedLater).toEqual({ entries: 1, profit: -11 });
   });
 });
 

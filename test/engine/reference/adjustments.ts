@@ -1,4 +1,4 @@
-import { exitProfit, liquidationPrice, paidFor, round8, sign } from './arithmetic.ts';
+import { exitProfit, liquidationPrice, openFunding, paidFor, round8, sign } from './arithmetic.ts';
 import { entryLimit, slipped } from './entries.ts';
 import { type Moment, signalPrice, TIMEOUT } from './exits.ts';
 import type { Market, OrderCounters, Position, Rules } from './types.ts';
@@ -111,6 +111,8 @@ function beginFunding(position: Position, market: Market, now: number, amount: n
 export function reduce(position: Position, market: Market, now: number, price: number, rules: Rules): number {
   const { amount, placed, tag } = position.order!;
   const profit = exitProfit(position, amount, price, rules);
+  const left = 1 - amount / position.amount;
+  position.prepaidFunding = (position.prepaidFunding + openFunding(position)) * left;
   recordFill(position, { side: 'exit', placed, filled: now, price, amount, tag });
   position.realized = round8(position.realized + profit);
   position.realizedFunding = position.fundingBefore + position.fundingSince;

@@ -1,4 +1,4 @@
-import type { Position, Rules, Side } from './types.ts';
+import type { Bar, Position, Rules, Side } from './types.ts';
 
 /** +1 for a long, -1 for a short. */
 export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
@@ -20,7 +20,7 @@ function closeValue(position: Position, price: number, rules: Rules): number {
 }
 
 /** Funding that no exit has realised. */
-const openFunding = ({ fundingBefore, fundingSince, realizedFunding }: Position): number =>
+export const openFunding = ({ fundingBefore, fundingSince, realizedFunding }: Position): number =>
   fundingBefore + fundingSince - realizedFunding;
 
 /** Profit in stake currency of an exit of `amount` at this price, with the funding that no exit has realised. */
@@ -28,6 +28,28 @@ export function exitProfit(position: Position, amount: number, price: number, ru
   const { side, entry } = position;
   const received = amount * price * (1 - sign(side) * rules.fee) + sign(side) * openFunding(position);
   return round8(sign(side) * (received - paidFor(side, amount, entry, rules)));
+}
+
+/** Leverage and shorts: a long without leverage owns what it bought. */
+const hasMargin = ({ side }: Position, { leverage }: Rules) => side === 'short' || leverage > 1;
+
+/** The price at which an exit of `amount` loses its share of the collateral, with fees and funding, if that is better than `price`. */
+export function limitedPrice(position: Position, amount: number, price: number, rules: Rules): number {
+  if (!hasMargin(position, rules)) return price;
+  const { side, entry, stake, prepaidFunding } = position;
+  const margin = (stake + openFunding(position) + prepaidFunding) * (amount / position.amount);
+  const paid = paidFor(side, amount, entry, rules);
+  return side === 'long'
+    ? Math.max(price, (paid - margin) / (amount * (1 - rules.fee)))
+    : Math.min(price, (paid + margin) / (amount * (1 + rules.fee)));
+}
+
+/** True if the collateral of a position from an earlier candle is lost at the open of this one, before fees. */
+export function isBankrupt(position: Position, { open, time }: Bar, rules: Rules): boolean {
+  if (!hasMargin(position, rules) || position.lastFill >= time) return false;
+  const { side, entry, amount, stake } = position;
+  const bankruptcy = entry - sign(side) * (stake / amount);
+  return side === 'long' ? open <= bankruptcy : open >= bankruptcy;
 }
 
 /** Profit on the collateral of a close at this price, as decisions compare it. */
@@ -51,7 +73,7 @@ export function openProfitAt(position: Position, price: number, rules: Rules): n
  * an unleveraged long.
  */
 export function liquidationPrice(position: Position, rules: Rules): number | undefined {
-  if (position.side === 'long' && rules.leverage === 1) return undefined;
+  if (!hasMargin(position, rules)) return undefined;
   const collateral = position.stake / position.amount;
   const rate = rules.maintenanceRate + rules.fee;
   const bare =

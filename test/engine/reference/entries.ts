@@ -48,6 +48,7 @@ export function orderEntry(pair: string, side: Side, stake: number, moment: Mome
     entriesValue: 0,
     realized: 0,
     realizedFunding: 0,
+    prepaidFunding: 0,
     orders: [],
   };
   if (!atLimit) fillEntry(position, bar, rules);

@@ -138,15 +138,15 @@ export function signalPrice(position: Position, bar: Bar, answers: OrderAnswers 
 
 function stopExit(position: Position, { bar }: Moment): Exit | undefined {
   const low = worst(position, bar);
-  if (reached(position, low, position.stop)) {
-    if (position.stopMoved) return undefined;
-    return { reason: 'stop_loss', price: levelPrice(position, bar, position.stop), atLimit: false };
+  const { stop, liquidation } = position;
+  const isStopped = reached(position, low, stop);
+  if (liquidation !== undefined && reached(position, low, liquidation)) {
+    // The nearer one counts.
+    if (!isStopped || (liquidation !== stop && reached(position, stop, liquidation)))
+      return { reason: 'liquidation', price: levelPrice(position, bar, liquidation), atLimit: false };
   }
-  if (position.liquidation !== undefined && reached(position, low, position.liquidation)) {
-    const price = levelPrice(position, bar, position.liquidation);
-    return { reason: 'liquidation', price, atLimit: false };
-  }
-  return undefined;
+  if (!isStopped || position.stopMoved) return undefined;
+  return { reason: 'stop_loss', price: levelPrice(position, bar, stop), atLimit: false };
 }
 
 function roiExit(position: Position, { bar, signals }: Moment, rules: Rules): Exit | undefined {

@@ -1,5 +1,5 @@
 import { adjust, fund, manageAddition, recordFill, reduce, tryAddition, wantsMore } from './adjustments.ts';
-import { closedRatio, exitProfit, openProfitAt, round8 } from './arithmetic.ts';
+import { closedRatio, exitProfit, isBankrupt, limitedPrice, openProfitAt, round8 } from './arithmetic.ts';
 import { manageEntry, orderEntry, tryEntry } from './entries.ts';
 import { type Exit, findExit, type Moment, manageExit } from './exits.ts';
 import type { Bar, Market, Outcome, Position, ReferenceTrade, Rules, Side, Signals } from './types.ts';
@@ -91,8 +91,13 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
 function fillExit(book: Book, position: Position, market: Market, time: number): void {
   const { rules } = book;
   const { price: ordered, amount, placed, reason, tag, atLimit } = position.order!;
-  const price = exitPrice(position, { price: ordered, atLimit }, rules);
-  position.slippageCost += amount * Math.abs(price - ordered);
+  const price = limitedPrice(
+    position,
+    amount,
+    exitPrice(position, { price: ordered, atLimit }, rules),
+    rules,
+  );
+  position.slippageCost += amount * Math.max(0, (position.side === 'long' ? 1 : -1) * (ordered - price));
   if (amount < position.amount) {
     book.closedProfit = round8(book.closedProfit + reduce(position, market, time, price, rules));
     return;
@@ -146,8 +151,15 @@ function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): vo
   if (position === undefined) return;
   tryEntry(position, moment, rules);
   if (position.filledTime === undefined) return;
-  tryAddition(position, market, moment, rules);
+  const bankrupt = isBankrupt(position, bar, rules);
+  if (!bankrupt) tryAddition(position, market, moment, rules);
   fund(position, market, bar.time);
+  if (bankrupt) {
+    seeRange(position, bar);
+    position.order = marketExit(position, bar, 'liquidation');
+    fillExit(book, position, market, bar.time);
+    return;
+  }
   const available = availableStake(book.closedProfit, book.open, rules);
   if (wantsMore(position, moment, rules)) noteRest(book, available);
   if (adjust(position, market, moment, available, rules)) {
@@ -155,10 +167,18 @@ function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): vo
     fillExit(book, position, market, bar.time);
     if (!book.open.includes(position)) return;
   }
-  position.lowest = Math.min(position.lowest, bar.low);
-  position.highest = Math.max(position.highest, bar.high);
+  seeRange(position, bar);
   if (findExit(position, moment, rules)) fillExit(book, position, market, bar.time);
 }
+
+function seeRange(position: Position, { low, high }: Bar): void {
+  position.lowest = Math.min(position.lowest, low);
+  position.highest = Math.max(position.highest, high);
+}
+
+/** Exit of everything at the open. */
+const marketExit = ({ amount }: Position, { open, time }: Bar, reason: string) =>
+  ({ kind: 'exit', reason, tag: reason, atLimit: false, price: open, amount, placed: time }) as const;
 
 /** The range of a trade that the strategy takes out as a whole ends before the candle; its entry belongs to it. */
 function endRange(position: Position, { detailMinutes }: Rules): void {
@@ -244,9 +264,7 @@ function closeTheRest(book: Book): void {
     }
     const bar = lastBar(market, position);
     fund(position, market, bar.time);
-    const { amount } = position;
-    const forced = { kind: 'exit', reason: 'force_exit', tag: 'force_exit', atLimit: false } as const;
-    position.order = { ...forced, price: bar.open, amount, placed: bar.time };
+    position.order = marketExit(position, bar, 'force_exit');
     fillExit(book, position, market, bar.time);
   }
   book.trades.sort((a, b) => a.closeTime - b.closeTime);

@@ -131,6 +131,8 @@ export interface Position {
   entriesValue: number;
   realized: number;
   realizedFunding: number;
+  /** The part of it that belongs to the amount still held. */
+  prepaidFunding: number;
   /** Filled orders. */
   orders: FilledOrder[];
 }

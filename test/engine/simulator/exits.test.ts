@@ -219,8 +219,8 @@ describe('liquidation', () => {
     expect(trades[0]!.liquidationPrice).toBeCloseTo(81.38191, 6);
   });
 
-  it('liquidation is skipped when the candle reached the stop too', () => {
-    expect(long([[90, 91, 80, 85]], settings)).toEqual(['A long 1@100 2@80.2 stop_loss']);
+  it('liquidation counts in a candle that reaches a stop beyond it too', () => {
+    expect(long([[90, 91, 80, 85]], settings)).toEqual(['A long 1@100 2@81.38191 liquidation']);
   });
 
   it('liquidation fills at the open of a candle entirely beyond it', () => {

@@ -4,7 +4,19 @@ import { liquidationPrice, MarginTiers } from '#engine/simulator/rules/margin.ts
 import { type Direction, LONG, SHORT } from '#engine/simulator/rules/prices.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
-import { flat, pairOf, type Row, settingsOf } from './market.ts';
+import type { StrategyCallbacks } from '#engine/strategy.ts';
+import {
+  candlesOf,
+  flat,
+  fundingOf,
+  HOUR,
+  type PairScript,
+  pairOf,
+  type Row,
+  START,
+  settingsOf,
+  summary,
+} from './market.ts';
 
 /** Tiers of the kind that Binance publishes: each amount is the one before, plus the step of the rate at the limit. */
 const TIERS: readonly LeverageTier[] = [
@@ -168,5 +180,158 @@ describe('cross margin', () => {
       'B liquidation',
     ]);
     expect(trades[1]!.liquidationPrice).toBeCloseTo((400 - 200) / 4 / 0.995, 8);
+  });
+});
+
+describe.each(['freqtrade', 'conservative'] as const)('losses in the %s model', (fillModel) => {
+  const ISOLATED = { maintenanceMarginRate: 0.005, buffer: 0.05 };
+  const run = (
+    rows: readonly Row[],
+    changes: Partial<SimulationSettings>,
+    script: Partial<PairScript> = {},
+  ) =>
+    simulate(
+      [pairOf({ rows: [flat(100), flat(100), ...rows], enterLong: [0], ...script })],
+      settingsOf({ fillModel, leverage: 10, stoploss: -0.99, liquidation: ISOLATED, ...changes }),
+    );
+
+  it('a gap beyond the bankruptcy price costs the collateral, also if the price returns', () => {
+    const gaps: Row[] = [
+      [80, 81, 79, 80],
+      [80, 120, 79, 119],
+    ];
+    for (const gap of gaps) {
+      const { trades, finalBalance } = run([gap, flat(119)], {});
+      expect(summary({ trades })).toEqual(['A long 1@100 2@90 liquidation']);
+      expect(trades[0]).toMatchObject({ profit: -100, profitRatio: -1 });
+      expect(finalBalance).toBe(900);
+    }
+    const short = run([[120, 121, 80, 81], flat(81)], {}, { enterLong: [], enterShort: [0] });
+    expect(summary(short)).toEqual(['A short 1@100 2@110 liquidation']);
+    expect(short.finalBalance).toBe(900);
+  });
+
+  it('a liquidation nearer than the stop is a liquidation', () => {
+    // Liquidation at 90 / 0.995 plus 5 % of the way to 100; the stop is at 90.1.
+    expect(summary(run([[100, 100, 90, 92], flat(92)], {}))).toEqual([
+      'A long 1@100 2@90.929648 liquidation',
+    ]);
+    const short = run([[100, 110, 100, 109], flat(109)], {}, { enterLong: [], enterShort: [0] });
+    // 110 / 1.005 less 5 % of the way to 100.
+    expect(summary(short)).toEqual(['A short 1@100 2@108.9801 liquidation']);
+  });
+
+  it('a stop nearer than the liquidation is a stop', () => {
+    expect(summary(run([[100, 100, 90, 92], flat(92)], { stoploss: -0.5 }))).toEqual([
+      'A long 1@100 2@95 stop_loss',
+    ]);
+  });
+
+  it('fees, funding and slippage are inside the collateral', () => {
+    const funding = fundingOf([{ hour: 2, rate: 0.05, markPrice: 100 }]);
+    const gap: Row[] = [flat(100), [80, 81, 79, 80], flat(80)];
+    const { trades } = run(gap, { fee: 0.001, slippage: 0.01 }, { funding });
+    const [trade] = trades;
+    expect(trade!.profit).toBeCloseTo(-100, 8);
+    // 1000 less slippage, 50 of funding.
+    expect(trade!.funding).toBeCloseTo((-0.05 * 100 * 1000) / 101, 8);
+    const { amount, exitPrice, entryPrice, fees } = trade!;
+    expect(amount * (exitPrice - entryPrice) - fees + trade!.funding).toBeCloseTo(-100, 8);
+  });
+
+  it('a part that is taken out loses at most its part of the collateral', () => {
+    const callbacks: StrategyCallbacks = {
+      adjustPosition: ({ index }, { stake }) => (index === 2 ? -stake / 2 : null),
+    };
+    // A gap to 91 is before the bankruptcy at 90: half is sold at 91, but fees of 2 % a side make that 50 of collateral.
+    const { trades } = run([[91, 92, 91, 92], flat(92)], { fee: 0.02, callbacks });
+    expect(trades[0]!.orders).toHaveLength(3);
+    expect(trades[0]!.profit).toBeGreaterThanOrEqual(-100 - 1e-8);
+    const sold = trades[0]!.orders![1]!;
+    expect(sold.amount * (100 * 1.02 - sold.price * 0.98)).toBeCloseTo(50, 8);
+  });
+
+  it('funding that a partial exit books counts against the whole position, and its rest loses less', () => {
+    const funding = fundingOf([{ hour: 2, rate: 0.04, markPrice: 100 }]);
+    const callbacks: StrategyCallbacks = {
+      adjustPosition: ({ index }, { stake }) => (index === 3 ? -stake / 10 : null),
+    };
+    const { trades } = run([flat(100), flat(100), [50, 51, 49, 50], flat(50)], { callbacks }, { funding });
+    // A tenth is sold at 100 and books all of the funding, 0.04 * 1000. Of the stake of the rest, 90, 36 are spent.
+    const [, sold, rest] = trades[0]!.orders!;
+    expect(sold).toMatchObject({ price: 100, funding: -40 });
+    expect(rest!.price).toBeCloseTo(100 - 54 / 9, 8);
+    expect(trades[0]).toMatchObject({ exitReason: 'liquidation', profit: -94 });
+  });
+
+  it('an addition that waits at a price beyond the bankruptcy price is not filled in a gap', () => {
+    const callbacks: StrategyCallbacks = {
+      adjustPosition: ({ index }, { stake }) => (index === 2 ? stake : null),
+      customEntryPrice: ({ index }, _side, open) => (index === 1 ? open : 85),
+    };
+    const settings = { callbacks, unfilledTimeoutMinutes: 1_000 };
+    const { trades } = run([flat(100), [84, 101, 84, 100], flat(100)], settings);
+    expect(summary({ trades })).toEqual(['A long 1@100 3@90 liquidation']);
+    expect(trades[0]!.profit).toBe(-100);
+  });
+
+  it('a detail candle that opens beyond the bankruptcy price is the candle of the gap', () => {
+    const half = HOUR / 2;
+    const halves = [flat(100), flat(100), flat(100), flat(100), flat(100), [80, 120, 80, 119], flat(119)];
+    const rows: Row[] = [[100, 120, 80, 119], flat(119)];
+    const detail = candlesOf(halves as Row[], half);
+    const { trades } = run(rows, { detailTimeframeMs: half }, { detail });
+    expect(summary({ trades })).toEqual(['A long 1@100 2.5@90 liquidation']);
+    expect(trades[0]).toMatchObject({ profit: -100, lowestPrice: 80, highestPrice: 120 });
+  });
+
+  it('a bankrupt position asks no callback, and its range of prices includes the candle', () => {
+    const asked: number[] = [];
+    const callbacks: StrategyCallbacks = {
+      adjustPosition: ({ index }) => {
+        asked.push(index);
+        return null;
+      },
+      customExit: () => null,
+    };
+    const { trades } = run([flat(100), [80, 120, 79, 119], flat(119)], { callbacks });
+    expect(asked).not.toContain(3);
+    expect(trades[0]).toMatchObject({ exitReason: 'liquidation', lowestPrice: 79, highestPrice: 120 });
+  });
+
+  it('a position that the end of the data or a delisting closes loses its collateral at most', () => {
+    const left = run([[80, 80, 80, 80]], {});
+    expect(left.trades[0]).toMatchObject({ profit: -100 });
+    const pair = pairOf({ rows: [flat(100), flat(100), flat(100)], enterLong: [0] });
+    const later = pairOf({ pair: 'B', rows: Array.from({ length: 6 }, () => flat(100)) });
+    const intervals = [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
+    const { trades } = simulate(
+      [
+        {
+          ...pair,
+          universe: { signals: pair.signals, intervals, delisting: { at: START + 3 * HOUR, haircut: 0.5 } },
+        },
+        later,
+      ],
+      settingsOf({ fillModel, leverage: 10, stoploss: -0.99, liquidation: ISOLATED }),
+    );
+    expect(trades[0]).toMatchObject({ exitReason: 'delisted', profit: -100 });
+  });
+
+  it('a long without leverage may lose more than it paid only by its fees', () => {
+    const { trades } = run([[1e-9, 1e-9, 1e-9, 1e-9], flat(1e-9)], { leverage: 1, fee: 0.01 });
+    expect(trades[0]!.profit).toBeCloseTo(-101, 6);
+  });
+
+  it('cross margin loses at most the account', () => {
+    const liquidation = { maintenanceMarginRate: 0.005, buffer: 0, marginMode: 'cross' } as const;
+    const { trades, finalBalance } = run([[10, 20, 9, 19], flat(19)], {
+      stoploss: -10,
+      stake: { kind: 'fixed', amount: 900 },
+      liquidation,
+    });
+    expect(trades[0]!.exitReason).toBe('liquidation');
+    expect(trades[0]!.profit).toBeCloseTo(-1000, 8);
+    expect(finalBalance).toBeCloseTo(0, 8);
   });
 });

@@ -217,11 +217,13 @@ describe('simulation of any candles, signals and settings', () => {
         expect(trades.map(({ closedAt }) => closedAt)).toEqual(
           trades.map(({ closedAt }) => closedAt).toSorted((a, b) => a - b),
         );
-        for (const { pair, amount, entryPrice, exitPrice, stopPrice } of trades) {
+        for (const { pair, amount, entryPrice, exitPrice, stopPrice, profit, stake } of trades) {
           const { instrument } = inputs.find((input) => input.pair === pair)!;
           if (!instrument) continue;
           // Candles are multiples of 0.5: a month with halves has ticks of 0.1, a month of integers the market's tick.
-          for (const price of [entryPrice, exitPrice, stopPrice])
+          // An exit that loses the whole stake has the price at which it does (docs/simulation.md#liquidation).
+          const isLimited = profit <= -stake + 1e-6;
+          for (const price of [entryPrice, isLimited ? entryPrice : exitPrice, stopPrice])
             if (instrument.priceTick !== null) expect(Number(price.toFixed(1))).toBe(price);
           const step = (instrument.amountStep ?? 0) * instrument.contractSize;
           if (step > 0) expect(Math.abs(amount / step - Math.round(amount / step))).toBeLessThan(1e-6);

@@ -1,5 +1,5 @@
 import { isAtOrBeyond, LONG, slippedExit } from '../rules/prices.ts';
-import { mayReachRoi, requiredRatio } from '../rules/roi.ts';
+import { requiredRatio } from '../rules/roi.ts';
 import { isStopReached } from '../rules/stops.ts';
 import type { CandlePath } from '../state/candle-path.ts';
 import type { Position } from '../state/position.ts';
@@ -13,6 +13,7 @@ import {
   fillExit,
   fillRest,
   isConfirmed,
+  liquidateAtOpen,
   orderExit,
   signalReason,
   stopReason,
@@ -39,6 +40,7 @@ export function holdConservatively(run: Run, position: Position): void {
     run.recordEquity();
     position.bookFunding(candle.time, settings);
   }
+  if (liquidateAtOpen(run, position)) return;
   if (settings.callbacks.adjustPosition) {
     // A trade that was not open at the candle's open orders nothing there.
     if (isFilledLater) askAdjustment(run, position);
@@ -71,10 +73,8 @@ function checkExits(run: Run, position: Position, fill: number): void {
     ? null
     : customStoploss(run, position);
   const roi = customRoi(run, position);
-  // Before the path: it applies the steps of the table that come due.
-  mayReachRoi(position, roi, candle, settings);
-  if (!run.dependsOnFillModel) compareFillModels(run, position, roi);
   if (settings.useExitSignal && isEndedAtOpen(run, position, fill)) return;
+  if (!run.dependsOnFillModel) compareFillModels(run, position, roi);
   const walk: Walk = { ratio: requiredRatio(position, roi, candle, settings), custom, fill };
   const bestFirst = worthOf(run, position, walk, true);
   const worstFirst = worthOf(run, position, walk, false);
@@ -120,12 +120,11 @@ function worthOf(run: Run, position: Position, walk: Walk, isBestFirst: boolean)
   const { candle, settings } = run;
   const { direction, market, order } = position;
   const path = begin(run, position, walk, isBestFirst);
-  const worthAt = (amount: number, price: number) =>
-    direction * amount * price * (1 - direction * settings.fee);
+  const kept = direction * (1 - direction * settings.fee);
   let worth = 0;
   for (;;) {
     const event = path.next();
-    if (event === null) return worth + worthAt(path.amount, candle.close);
+    if (event === null) return worth + kept * path.amount * candle.close;
     if (event === 'order' && path.isAddition) {
       worth -= direction * path.orderAmount * path.price * (1 + direction * settings.fee);
       path.add();
@@ -135,9 +134,10 @@ function worthOf(run: Run, position: Position, walk: Walk, isBestFirst: boolean)
     const amount = event === 'liquidation' ? ordered : market.fillable(ordered, candle.row);
     const slips = event === 'order' ? order.slips : event !== 'target';
     const rate = slips ? market.costs.rate(candle.time, amount) : 0;
-    worth += worthAt(amount, slippedExit(path.price, rate, direction));
+    const price = slippedExit(path.price, rate, direction);
+    worth += kept * amount * path.exitPrice(price, amount, run.wallet.balance);
     if (amount < ordered || ordered === path.amount)
-      return worth + worthAt(path.amount - amount, candle.close);
+      return worth + kept * (path.amount - amount) * candle.close;
     path.take();
   }
 }

@@ -1,6 +1,7 @@
 import { decimalProduct, roundHalfUp } from '../rules/decimals.ts';
 import { allowedStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
 import { type Direction, isAtOrBeyond, LONG, slippedEntry } from '../rules/prices.ts';
+import { FreedLater } from '../state/freed-later.ts';
 import type { Market } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
@@ -23,14 +24,15 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   const { callbacks } = settings;
   if (run.protections?.isLocked(market, direction, candle.time)) return;
   const seesFreedLater = run.seesFreedLater();
-  const slots = wallet.takenSlots(candle.time);
-  if (slots >= settings.maxOpenTrades) {
+  // In the conservative model a trade that ended inside the candle still has its slot and money.
+  const locked = seesFreedLater && settings.conservative ? wallet.freedLater : NOTHING;
+  if (wallet.positions.length + locked.slots >= settings.maxOpenTrades) {
     run.counters.rejectedSignals++;
     return;
   }
   const limit = limitOfEntry(run, market, direction);
-  const collateral = wallet.takenCollateral(candle.time);
-  const available = wallet.available(candle.time, collateral);
+  const collateral = wallet.collateral() + locked.collateral;
+  const available = wallet.available(collateral, locked.profit);
   const proposed = proposedStake(
     settings.fixedStake,
     available,
@@ -53,10 +55,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   if (!(amount > 0)) return;
   const price = costs.slips ? orderPrice(run, market, direction, limit, amount) : limit;
 
-  const usesFreedLater =
-    seesFreedLater &&
-    !settings.conservative &&
-    (slots + wallet.freedLater.slots >= settings.maxOpenTrades || run.needsFreedLater(stake));
+  const usesFreedLater = seesFreedLater && needsFreedLater(run, stake);
   const position = run.open(market, direction, leverage);
   position.usesFreedLater = usesFreedLater;
   position.order.price = price;
@@ -66,6 +65,16 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     : entryStake(stake, amount, price, leverage, market.orderRules);
   position.placeEntry(candle, settings);
   if (limit === candle.open) fillAtMarket(run, position);
+}
+
+/** Shared, so that the entry reads one shape. */
+const NOTHING = new FreedLater();
+
+/** True if an entry of `stake` has a slot or money only because trades ended inside the present candle (freqtrade model). */
+function needsFreedLater(run: Run, stake: number): boolean {
+  const { wallet, settings } = run;
+  const isLast = wallet.positions.length + wallet.freedLater.slots >= settings.maxOpenTrades;
+  return run.needsFreedLater(stake) || (isLast && !settings.conservative);
 }
 
 /** Price of an entry or addition of `amount` where market fills slip: at the open it takes the market. */

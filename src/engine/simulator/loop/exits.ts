@@ -1,6 +1,6 @@
 import { roundHalfUp } from '../rules/decimals.ts';
 import { bestPrice, isAtOrBeyond, isTighter, LONG } from '../rules/prices.ts';
-import { isTargetReached, mayReachRoi, requiredRatio, roiPrice, targetPrice } from '../rules/roi.ts';
+import { mayReachRoi, requiredRatio, roiPrice, targetLevel, targetPrice } from '../rules/roi.ts';
 import { isStopReached, stopAt, stopFill } from '../rules/stops.ts';
 import { entryCandleTrailingPrice, trailingDistance } from '../rules/trailing.ts';
 import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
@@ -155,12 +155,13 @@ function tryExits(run: Run, position: Position, isOldStop: boolean): void {
   const { direction } = position;
   // Strategies see customRoi called before customExit.
   const custom = customRoi(run, position);
+  if (settings.useExitSignal && trySignalExit(run, position)) return;
   const stopReached = isStopReached(position.stop, candle.high, candle.low, direction);
   const liquidated = isStopReached(position.liquidation, candle.high, candle.low, direction);
   const mayReachTarget = mayReachRoi(position, custom, candle, settings);
   if (!run.dependsOnFillModel && (stopReached || liquidated || mayReachTarget))
     compareFillModels(run, position, custom);
-  if (settings.useExitSignal && trySignalExit(run, position)) return;
+  if (liquidated && isLiquidatedFirst(run, position) && tryLiquidation(run, position)) return;
   const stopFirst = !position.stopMoved;
   if (stopReached && stopFirst && tryStopExit(run, position, isOldStop)) return;
   if (liquidated && !stopReached && tryLiquidation(run, position)) return;
@@ -185,8 +186,12 @@ export function compareFillModels(run: Run, position: Position, custom: number |
         freqtrades: stopFill(level, open, high, low, direction, false),
       });
   const ratio = requiredRatio(position, custom, candle, settings);
-  const target = targetPrice(ratio, position, settings.fee);
-  const own = isTargetReached(target, candle, direction) ? target : Number.NaN;
+  const isReached = isAtOrBeyond(
+    bestPrice(high, low, direction),
+    targetLevel(ratio, position, settings.fee),
+    direction,
+  );
+  const own = isReached ? targetPrice(ratio, position, settings.fee) : Number.NaN;
   const freqtrades = roiPrice(position, custom, candle, settings);
   if (!Number.isNaN(own) || !Number.isNaN(freqtrades)) fills.push({ own, freqtrades });
   if (fills.length === 0) return;
@@ -293,6 +298,26 @@ function tryLiquidation(run: Run, position: Position): boolean {
 /** True when the candle opens at a stop or liquidation price or beyond it. */
 function isPassedAtOpen({ candle: { open } }: Run, { direction }: Position, level: number): boolean {
   return isStopReached(level, open, open, direction);
+}
+
+/** True when the price comes by the liquidation before the stop. In cross margin freqtrade's order stays. */
+function isLiquidatedFirst({ settings }: Run, { stop, liquidation, direction }: Position): boolean {
+  return !settings.cross && isTighter(liquidation, stop, direction);
+}
+
+/** True if the candle opens beyond the price at which the collateral of a position, held since an earlier candle, is lost. */
+export function isBankruptAtOpen(run: Run, position: Position): boolean {
+  return isPassedAtOpen(run, position, position.bankruptcy) && position.lastFilledAt < run.candle.time;
+}
+
+/** Liquidates a position that {@link isBankruptAtOpen}, also if the price returns (docs/simulation.md#liquidation). */
+export function liquidateAtOpen(run: Run, position: Position): boolean {
+  const { candle, settings } = run;
+  if (!isBankruptAtOpen(run, position)) return false;
+  if (settings.detailPerCandle > 1) position.seeDetail(candle);
+  orderExit(run, position, candle.open, true, 'liquidation');
+  fillExit(run, position);
+  return true;
 }
 
 /** Fill price of a stop or liquidation at `level`, which the candle has reached. */

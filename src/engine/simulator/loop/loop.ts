@@ -8,7 +8,7 @@ import { adjust } from './adjustments.ts';
 import { callLoopStart } from './callbacks.ts';
 import { holdConservatively } from './conservative.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
-import { checkExits, orderExit } from './exits.ts';
+import { checkExits, isBankruptAtOpen, liquidateAtOpen, orderExit } from './exits.ts';
 import { nextEventRow } from './next-event.ts';
 
 /** Simulates all steps of the clock. `onStep` is called with each step that needs one, and may throw. */
@@ -208,14 +208,16 @@ function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
   if (!run.mayEnter) return;
   const direction = slot.market.entryDirection(run.candle.row);
   if (direction === 0 || direction === held) return;
-  if (held !== 0 && slot.pooledPosition.endedInside) {
+  // The pair's own trade was still open at the open at which this one enters.
+  const followsInside = held !== 0 && slot.pooledPosition.endedInside;
+  if (followsInside) {
     run.dependsOnFillModel = true;
-    // A trade that ended inside the candle leaves its slot to the next candle.
     if (run.settings.conservative) return;
   }
   enter(run, slot.market, direction);
   const { position } = slot;
   if (position === null) return;
+  if (followsInside) position.usesFreedLater = true;
   planFrom(run, position, run.step);
   if (position.nextStep === run.step) hold(run, position);
 }
@@ -223,27 +225,33 @@ function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
 /** The steps of docs/simulation.md#one-pair-in-one-candle from the fill of an entry on. */
 export function hold(run: Run, position: Position): void {
   const { candle, settings } = run;
-  const { order } = position;
-  // Which orders fill, and what happens before, depends on the path.
-  if (order.kind !== 'none') run.dependsOnFillModel = true;
-  if (settings.conservative) {
-    holdConservatively(run, position);
-    return;
-  }
-  if (order.kind !== 'none') {
-    if (order.kind !== 'exit') tryFillEntry(run, position);
-    if (order.kind === 'entry') return;
-  }
+  // One branch for what is rare: V8 inlines this function.
+  if ((settings.conservative || position.order.kind !== 'none') && !beginHold(run, position)) return;
   if (candle.time >= position.nextFundingTime) {
     run.recordEquity();
     position.bookFunding(candle.time, settings);
   }
+  if (liquidateAtOpen(run, position)) return;
   if (settings.callbacks.adjustPosition) {
     adjust(run, position);
     if (!position.isOpen) return;
   }
   if (settings.detailPerCandle > 1) position.seeDetail(candle);
   checkExits(run, position);
+}
+
+/** Fills a waiting entry, or takes a position of the conservative model through the candle. False if nothing is left to do in it. */
+function beginHold(run: Run, position: Position): boolean {
+  const { order } = position;
+  // Which orders fill, and what happens before, depends on the path.
+  if (order.kind !== 'none') run.dependsOnFillModel = true;
+  if (run.settings.conservative) {
+    holdConservatively(run, position);
+    return false;
+  }
+  if (order.kind === 'entry' || (order.kind === 'addition' && !isBankruptAtOpen(run, position)))
+    tryFillEntry(run, position);
+  return order.kind !== 'entry';
 }
 
 /**

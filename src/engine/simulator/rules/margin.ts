@@ -86,3 +86,48 @@ export function liquidationPrice(
   if (price <= 0) return 0;
   return roundHalfUp(Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer), tick);
 }
+
+/** Price at which a position has lost its collateral, before fees and funding: beyond it an exchange has closed it for all of that. */
+export function bankruptcyPrice(
+  entryPrice: number,
+  collateral: number,
+  amount: number,
+  direction: Direction,
+): number {
+  return entryPrice - direction * (collateral / amount);
+}
+
+/** A position of which an exit closes all or a part. */
+interface MarginPosition {
+  readonly direction: Direction;
+  readonly amount: number;
+  /** Collateral, quote currency. */
+  readonly stake: number;
+  /** Value of the entry after its fee. */
+  readonly paidValue: number;
+  /** Funding that the exit books: what no exit has realized. */
+  readonly openFunding: number;
+  /** Funding of the amount that is held, also what partial exits have realized of it. */
+  readonly heldFunding: number;
+}
+
+/**
+ * `price`, or the better one at which an exit of `amount` loses all that it may, fees and funding inside: its part of the collateral, or in
+ * cross margin what the account has.
+ *
+ * @param account quote currency; null in isolated margin
+ */
+export function limitLoss(
+  price: number,
+  amount: number,
+  position: MarginPosition,
+  account: number | null,
+  fee: number,
+): number {
+  const { direction, stake, paidValue, openFunding, heldFunding } = position;
+  const part = amount / position.amount;
+  // A partial exit books the funding of the whole position, but only its part counts against its collateral.
+  const least = account === null ? part * (stake + heldFunding) : account + openFunding;
+  const worst = (part * paidValue - direction * least) / (amount * (1 - direction * fee));
+  return isTighter(worst, price, direction) ? worst : price;
+}

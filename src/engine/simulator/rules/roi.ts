@@ -5,7 +5,7 @@
 import { MINUTE_MS } from '#contract/values/durations.ts';
 import { roundHalfUp, type Step } from './decimals.ts';
 import { type ProfitInputs, priceExceeding } from './money.ts';
-import { bestPrice, type Direction, isAtOrBeyond, isTighter, LONG, nearer, touching } from './prices.ts';
+import { bestPrice, type Direction, isAtOrBeyond, isTighter, LONG, touching } from './prices.ts';
 
 /** Steps by ascending minutes. */
 export interface RoiSteps {
@@ -68,52 +68,48 @@ export function minutesSince(openedAt: number, time: number): number {
 export class RoiStep {
   /** -1 without one. */
   index = -1;
-  /** Nearer one of the price at which the profit exceeds the step and its {@link targetPrice}: without a step, none is ever reached. */
+  /** The price at or beyond which the profit exceeds the step: without one a price that is never reached. */
+  exceeding = Number.NaN;
+  /** A price before that one and before the target itself. */
   trigger = Number.NaN;
-  #exceeding = Number.NaN;
   /** Time from which the next step applies, ms. */
   nextTime = Number.NaN;
 
   /** Begins a trade whose entry is not filled. */
   reset(direction: Direction): void {
     this.index = -1;
-    this.#exceeding = direction === LONG ? Number.POSITIVE_INFINITY : 0;
-    this.trigger = this.#exceeding;
-  }
-
-  /** The price at or beyond which the profit exceeds the step. */
-  get exceeding(): number {
-    return this.#exceeding;
+    this.exceeding = direction === LONG ? Number.POSITIVE_INFINITY : 0;
+    this.trigger = this.exceeding;
   }
 
   /** Begins the table at the fill of the entry. */
-  begin(openedAt: number, steps: RoiSteps): void {
-    this.nextTime = timeOf(0, openedAt, steps);
+  begin(openedAt: number, { minutes }: RoiSteps): void {
+    this.nextTime = minutes.length > 0 ? openedAt + minutes[0]! * MINUTE_MS : Number.POSITIVE_INFINITY;
   }
 
   /** Applies the steps that have come due at `time`. */
   advance(time: number, trade: RoiTrade, settings: RoiSettings): void {
+    const { minutes } = settings.roi;
     while (time >= this.nextTime) {
       this.index++;
-      this.nextTime = timeOf(this.index + 1, trade.openedAt, settings.roi);
+      const next = this.index + 1;
+      // Reading beyond the end of a column is slow.
+      this.nextTime =
+        next < minutes.length ? trade.openedAt + minutes[next]! * MINUTE_MS : Number.POSITIVE_INFINITY;
     }
     this.findTrigger(trade, settings);
   }
 
   /** Must follow each change of what the trade's profit depends on. */
-  findTrigger(trade: TargetInputs, { roi: { ratios }, fee }: RoiSettings): void {
+  findTrigger(trade: ProfitInputs, { roi: { ratios }, fee }: RoiSettings): void {
     if (this.index < 0) return;
-    const ratio = ratios[this.index]!;
-    this.#exceeding = priceExceeding(ratio, trade, fee);
-    this.trigger = nearer(this.#exceeding, targetPrice(ratio, trade, fee), trade.direction);
+    this.exceeding = priceExceeding(ratios[this.index]!, trade, fee);
+    this.trigger = this.exceeding * (1 - trade.direction * MARGIN);
   }
 }
 
-/** Time from which a step applies, ms; Infinity after the last one. */
-function timeOf(step: number, openedAt: number, { minutes }: RoiSteps): number {
-  // Reading beyond the end of a column is slow.
-  return step < minutes.length ? openedAt + minutes[step]! * MINUTE_MS : Number.POSITIVE_INFINITY;
-}
+/** More than the distance, as a ratio of the price, between a target and the price at which the profit exceeds its ratio. */
+const MARGIN = 1e-7;
 
 /** False when the candle's prices reach no target, in either fill model. `custom` is the callback's ratio, null without one. */
 export function mayReachRoi(
@@ -124,10 +120,7 @@ export function mayReachRoi(
 ): boolean {
   const { roi, direction } = trade;
   if (time >= roi.nextTime) roi.advance(time, trade, settings);
-  return (
-    custom !== null ||
-    isAtOrBeyond(bestPrice(high, low, direction), touching(roi.trigger, direction), direction)
-  );
+  return custom !== null || isAtOrBeyond(bestPrice(high, low, direction), roi.trigger, direction);
 }
 
 /**
@@ -147,18 +140,24 @@ export function requiredRatio(
   return roi.index < 0 ? Number.NaN : settings.roi.ratios[roi.index]!;
 }
 
-/** Price of the order that takes `ratio`, on the tick: in the conservative fill model the level at which a path reaches it. */
-export function targetPrice(
-  ratio: number,
-  { openValue, amount, funding, leverage, direction, tick }: TargetInputs,
-  fee: number,
-): number {
-  return roundHalfUp(roiTarget(ratio, openValue, amount, fee, funding, leverage, direction), tick);
+/** Price of the limit order that takes `ratio`, on the tick (conservative model). */
+export function targetPrice(ratio: number, trade: TargetInputs, fee: number): number {
+  return roundHalfUp(exactTarget(ratio, trade, fee), trade.tick);
 }
 
-/** True when the candle reaches the price of a target (conservative model): the profit then is the ratio, not more. */
-export function isTargetReached(target: number, { high, low }: Candle, direction: Direction): boolean {
-  return isAtOrBeyond(bestPrice(high, low, direction), touching(target, direction), direction);
+/** The price at which that order fills: the ratio must be reached, and its own price, which the tick may have moved beyond. */
+export function targetLevel(ratio: number, trade: TargetInputs, fee: number): number {
+  const exact = exactTarget(ratio, trade, fee);
+  const price = roundHalfUp(exact, trade.tick);
+  return touching(isTighter(price, exact, trade.direction) ? price : exact, trade.direction);
+}
+
+function exactTarget(
+  ratio: number,
+  { openValue, amount, funding, leverage, direction }: TargetInputs,
+  fee: number,
+): number {
+  return roiTarget(ratio, openValue, amount, fee, funding, leverage, direction);
 }
 
 /** Fill price of a ROI exit, inside the candle; NaN without one, and when the entry candle rules it out (freqtrade model). */

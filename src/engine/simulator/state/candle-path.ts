@@ -1,8 +1,8 @@
 import { roundHalfUp, type Step } from '../rules/decimals.ts';
-import { liquidationPrice } from '../rules/margin.ts';
+import { limitLoss, liquidationPrice } from '../rules/margin.ts';
 import { openValue } from '../rules/money.ts';
 import { bestPrice, type Direction, isTighter, LONG, touching } from '../rules/prices.ts';
-import { targetPrice } from '../rules/roi.ts';
+import { targetLevel, targetPrice } from '../rules/roi.ts';
 import { stopAt } from '../rules/stops.ts';
 import { TrailingOffset, trailingDistance, wideningPrice } from '../rules/trailing.ts';
 import type { ResolvedSettings } from '../settings.ts';
@@ -30,6 +30,10 @@ export class CandlePath {
   stake = Number.NaN;
   openValue = Number.NaN;
   funding = Number.NaN;
+  paidValue = Number.NaN;
+  openFunding = Number.NaN;
+  heldFunding = Number.NaN;
+  #hasMargin = false;
   stop = Number.NaN;
   stopDistance = Number.NaN;
   /** True when the stop has moved on the path. */
@@ -54,7 +58,7 @@ export class CandlePath {
   #point = 0;
   #at = Number.NaN;
   #best = Number.NaN;
-  /** True after an exit that the strategy has rejected: only the liquidation is left. */
+  /** True after an exit that the strategy has rejected: liquidation and the waiting order are left. */
   #isHeld = false;
   /** True while the path is at the candle's open. */
   isAtOpen = false;
@@ -83,6 +87,10 @@ export class CandlePath {
     this.stake = position.stake;
     this.openValue = position.openValue;
     this.funding = position.funding;
+    this.paidValue = position.paidValue;
+    this.openFunding = position.openFunding;
+    this.heldFunding = position.heldFunding;
+    this.#hasMargin = position.hasMargin(this.#settings);
     this.stop = position.stop;
     this.stopDistance = position.stopDistance;
     this.stopMoved = false;
@@ -157,7 +165,10 @@ export class CandlePath {
   /** Takes the waiting partial exit out. */
   take(): void {
     const amount = this.amount - this.orderAmount;
-    this.stake *= amount / this.amount;
+    const left = amount / this.amount;
+    this.stake *= left;
+    this.heldFunding *= left;
+    this.openFunding = 0;
     this.#resize(amount);
   }
 
@@ -166,13 +177,13 @@ export class CandlePath {
     const { cross, liquidationBuffer, liquidationFee, fee } = this.#settings;
     this.amount = amount;
     this.openValue = openValue(amount, entryPrice, fee, direction);
+    this.paidValue = this.openValue;
     this.#order = null;
     this.#propose(stopAt(entryPrice, stopDistance, leverage, direction, tick), stopDistance);
     const { maintenance } = this.#market!.margin;
     const margin = cross ? this.#margin : this.stake;
-    const hasNone = direction === LONG && leverage <= 1 && !cross;
     this.#setLiquidation(
-      hasNone
+      !this.#hasMargin
         ? 0
         : liquidationPrice(
             entryPrice,
@@ -189,6 +200,12 @@ export class CandlePath {
     this.#findTarget();
   }
 
+  /** The price of an exit of `amount` at `price`, limited by what it may lose; `account` is the balance. */
+  exitPrice(price: number, amount: number, account: number): number {
+    const { cross, fee } = this.#settings;
+    return this.#hasMargin ? limitLoss(price, amount, this, cross ? account : null, fee) : price;
+  }
+
   get isAddition(): boolean {
     return this.#order === 'addition';
   }
@@ -202,21 +219,21 @@ export class CandlePath {
       this.#targetLevel = Number.POSITIVE_INFINITY;
       return;
     }
-    this.#target = targetPrice(this.#ratio, this, this.#settings.fee);
-    this.#targetLevel = this.direction * touching(this.#target, this.direction);
+    const { fee } = this.#settings;
+    this.#target = targetPrice(this.#ratio, this, fee);
+    this.#targetLevel = this.direction * targetLevel(this.#ratio, this, fee);
   }
 
   /** The nearest level at or below the price, of those that are reached from above. */
   #highestBelow(): number {
-    if (this.#isHeld) return this.#liquidationLevel;
     const order = this.isAddition ? this.direction * this.#orderPrice : Number.NEGATIVE_INFINITY;
-    return Math.max(this.#stopLevel, this.#liquidationLevel, order);
+    const stop = this.#isHeld ? Number.NEGATIVE_INFINITY : this.#stopLevel;
+    return Math.max(stop, this.#liquidationLevel, order);
   }
 
   #lowestAbove(): number {
-    if (this.#isHeld) return Number.POSITIVE_INFINITY;
     const order = this.#order === 'exit' ? this.direction * this.#orderPrice : Number.POSITIVE_INFINITY;
-    return Math.min(this.#targetLevel, order);
+    return this.#isHeld ? order : Math.min(this.#targetLevel, order);
   }
 
   /** The level that the price is at, or has left behind in a gap, and the price at which that fills. */
@@ -232,7 +249,7 @@ export class CandlePath {
     }
     const above = this.#lowestAbove();
     if (above > this.#at) return null;
-    if (above === this.#targetLevel) {
+    if (above === this.#targetLevel && !this.#isHeld) {
       // -1 closes at any price.
       this.price = this.#ratio === -1 ? this.direction * this.#at : this.#target;
       return 'target';

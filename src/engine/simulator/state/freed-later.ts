@@ -27,6 +27,7 @@ export class FreedLater {
   /** Main candles and detail candles end at different times: a pair without detail candles ends a trade in the main one. */
   readonly #main = new Ends();
   readonly #detail = new Ends();
+  #until = Number.NEGATIVE_INFINITY;
 
   /**
    * Adds an exit inside a candle.
@@ -38,6 +39,7 @@ export class FreedLater {
   add(until: number, isDetail: boolean, slots: number, collateral: number, profit: number): void {
     const ends = isDetail ? this.#detail : this.#main;
     if (ends.until !== until) ends.begin(until);
+    if (until > this.#until) this.#until = until;
     ends.slots += slots;
     if (profit > 0) ends.profit += profit;
     ends.collateral += Math.max(0, profit > 0 ? collateral : collateral + profit);
@@ -45,9 +47,9 @@ export class FreedLater {
 
   /** True if anything is not free at `time`, ms: the sums are then those of that time. */
   read(time: number): boolean {
+    if (this.#until <= time) return false;
     const hasMain = this.#main.until > time;
     const hasDetail = this.#detail.until > time;
-    if (!hasMain && !hasDetail) return false;
     this.slots = (hasMain ? this.#main.slots : 0) + (hasDetail ? this.#detail.slots : 0);
     this.collateral = (hasMain ? this.#main.collateral : 0) + (hasDetail ? this.#detail.collateral : 0);
     this.profit = (hasMain ? this.#main.profit : 0) + (hasDetail ? this.#detail.profit : 0);

@@ -56,6 +56,8 @@ export class OrderHistory {
   realizedProfit = 0;
   /** Funding that the partial exits have realized. */
   realizedFunding = 0;
+  /** That of it which belongs to the amount held. */
+  heldFunding = 0;
 
   constructor({ placedAt, filledAt, price, amount, value, fee, tag, decimals }: FirstEntry) {
     this.#decimals = decimals;
@@ -82,6 +84,7 @@ export class OrderHistory {
     this.exits++;
     this.realizedProfit = round8(this.realizedProfit + profit);
     this.realizedFunding += funding;
+    this.heldFunding = (this.heldFunding + funding) * (1 - amount / this.held);
     const taken = Exact.of(amount);
     this.#held = this.#held.minus(taken);
     this.#cost = this.#cost.minus(taken.times(this.#average));

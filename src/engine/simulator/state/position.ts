@@ -1,6 +1,6 @@
 import { roundHalfUp, type Step } from '../rules/decimals.ts';
 import { QUOTIENT_DECIMALS } from '../rules/exact.ts';
-import { liquidationPrice } from '../rules/margin.ts';
+import { bankruptcyPrice, liquidationPrice } from '../rules/margin.ts';
 import {
   closeValue,
   exactCloseValue,
@@ -82,6 +82,8 @@ export class Position {
   stopMoved = false;
   /** Liquidation price; 0 without one. */
   liquidation = Number.NaN;
+  /** Price at which an isolated margin is lost; NaN without one. */
+  bankruptcy = Number.NaN;
   readonly offset = new TrailingOffset();
 
   readonly roi = new RoiStep();
@@ -158,13 +160,20 @@ export class Position {
     this.#findTriggers(settings);
   }
 
+  /** False for a long whose margin is its own value: it cannot be liquidated. In cross margin the account may have less than that. */
+  hasMargin({ cross }: ResolvedSettings): boolean {
+    return cross || this.leverage > 1 || this.direction !== LONG;
+  }
+
   /** Sets the liquidation price for a margin, quote currency: the stake, or that of the account in cross margin. */
   setLiquidation(margin: number, settings: ResolvedSettings): void {
-    // A long whose margin is its own value cannot be liquidated. The account may have less than that.
-    if (this.direction === LONG && this.leverage <= 1 && !settings.cross) {
+    this.bankruptcy = Number.NaN;
+    if (!this.hasMargin(settings)) {
       this.liquidation = 0;
       return;
     }
+    if (!settings.cross)
+      this.bankruptcy = bankruptcyPrice(this.entryPrice, margin, this.amount, this.direction);
     this.liquidation = liquidationPrice(
       this.entryPrice,
       margin,
@@ -318,6 +327,11 @@ export class Position {
   get openFunding(): number {
     const { total } = this.fundingSum;
     return this.history === null ? total : total - this.history.realizedFunding;
+  }
+
+  /** Funding of the amount that is held, also what partial exits have realized of it. */
+  get heldFunding(): number {
+    return this.history === null ? this.openFunding : this.openFunding + this.history.heldFunding;
   }
 
   /** Books the funding events up to `time`, included. */

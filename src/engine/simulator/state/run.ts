@@ -2,6 +2,7 @@ import { DataStore } from '../../callback-values.ts';
 import type { AdjustmentLimits, CallbackContext, LoopContext, ParameterValues } from '../../strategy.ts';
 import { setActivePair } from '../../strategy-errors.ts';
 import { round8 } from '../rules/decimals.ts';
+import { limitLoss } from '../rules/margin.ts';
 import { unrealizedProfit } from '../rules/money.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
@@ -203,11 +204,17 @@ export class Run {
       : candles.open[row]!;
   }
 
-  /** The price at which the exit order of a position is filled: its own, or a worse one by the slippage. */
-  exitPriceOf({ order, direction, market }: Position): number {
-    return order.slips && market.costs.slips
-      ? slippedExit(order.price, market.costs.rate(this.candle.time, order.amount), direction)
-      : order.price;
+  /** The price at which the exit order of a position is filled: its own, worse by the slippage, and limited by what it may lose. */
+  exitPriceOf(position: Position): number {
+    const { order, direction, market } = position;
+    const { settings } = this;
+    const slipped =
+      order.slips && market.costs.slips
+        ? slippedExit(order.price, market.costs.rate(this.candle.time, order.amount), direction)
+        : order.price;
+    if (!position.hasMargin(settings)) return slipped;
+    const account = settings.cross ? this.wallet.balance : null;
+    return limitLoss(slipped, order.amount, position, account, settings.fee);
   }
 
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
@@ -215,17 +222,16 @@ export class Run {
     const { price, amount } = position.order;
     const { stake } = position;
     const filled = this.exitPriceOf(position);
-    position.slippageCost += amount * Math.abs(price - filled);
+    // A limited loss is better than the price of the order: no slippage.
+    position.slippageCost += amount * Math.max(0, position.direction * (price - filled));
     if (position.market.costs.isLimited) position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
     const isWhole = amount >= position.amount;
     const profit = isWhole ? this.#close(position, filled, leftOpen) : this.#reduce(position, filled);
     this.wallet.book(profit);
     position.endedInside = !position.order.atOpen;
-    if (position.endedInside) {
-      const freed = isWhole ? stake : stake - position.stake;
-      this.wallet.freedLater.add(this.#candleEnd, this.candle.isDetail, isWhole ? 1 : 0, freed, profit);
-    }
+    if (position.endedInside)
+      this.#freeLater(isWhole ? 1 : 0, isWhole ? stake : stake - position.stake, profit);
     if (this.settings.cross && !leftOpen) this.renewLiquidations(position);
     this.protections?.afterExit(position.market, position.direction, this.candle.time);
   }
@@ -250,29 +256,37 @@ export class Run {
     return profit;
   }
 
-  /** Quote currency for further orders in the present candle. */
-  available(): number {
-    this.seesFreedLater();
-    return this.wallet.available(this.candle.time);
-  }
-
   /** True if trades that ended inside the present candle have left something: the fill models then differ on what is free. */
   seesFreedLater(): boolean {
-    const sees = this.wallet.freedLater.read(this.candle.time);
-    if (sees) this.dependsOnFillModel = true;
-    return sees;
+    if (!this.wallet.freedLater.read(this.candle.time)) return false;
+    this.dependsOnFillModel = true;
+    return true;
+  }
+
+  /** Quote currency for an addition in the present candle. */
+  available(): number {
+    const { wallet, settings } = this;
+    return this.seesFreedLater() && settings.conservative ? this.#availableAtOpen() : wallet.available();
+  }
+
+  /** Quote currency for orders without what trades that end inside the present candle leave. */
+  #availableAtOpen(): number {
+    const { wallet } = this;
+    const { collateral, profit } = wallet.freedLater;
+    return wallet.available(wallet.collateral() + collateral, profit);
   }
 
   /** True in the freqtrade model if an order of `stake` has money only because a trade ended inside the present candle. */
   needsFreedLater(stake: number): boolean {
-    const { wallet, candle, settings } = this;
-    if (settings.conservative || !wallet.freedLater.read(candle.time)) return false;
-    return round8(stake) > round8(wallet.availableAtOpen(candle.time));
+    if (this.settings.conservative || !this.seesFreedLater()) return false;
+    return round8(stake) > round8(this.#availableAtOpen());
   }
 
-  get #candleEnd(): number {
+  #freeLater(slots: number, collateral: number, profit: number): void {
     const { timeframeMs, detailTimeframeMs } = this.settings;
-    return this.candle.time + (this.candle.isDetail ? detailTimeframeMs : timeframeMs);
+    const { time, isDetail } = this.candle;
+    const end = time + (isDetail ? detailTimeframeMs : timeframeMs);
+    this.wallet.freedLater.add(end, isDetail, slots, collateral, profit);
   }
 
   /** The limits of an adjustment of `position` in the present candle. */

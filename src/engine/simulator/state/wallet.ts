@@ -15,55 +15,32 @@ export class Wallet {
   readonly #start: number;
   readonly #tradableBalanceRatio = Number.NaN;
   readonly #availableCapital: number | null;
-  readonly #conservative: boolean;
 
   constructor(
     startingBalance: number,
     {
       tradableBalanceRatio,
       availableCapital,
-      conservative,
-    }: Pick<ResolvedSettings, 'tradableBalanceRatio' | 'availableCapital' | 'conservative'>,
+    }: Pick<ResolvedSettings, 'tradableBalanceRatio' | 'availableCapital'>,
   ) {
     this.balance = startingBalance;
     this.#start = startingBalance;
     this.#tradableBalanceRatio = tradableBalanceRatio;
     this.#availableCapital = availableCapital;
-    this.#conservative = conservative;
   }
 
-  /** Slots that are not free for an entry in the candle of `time`, ms. */
-  takenSlots(time: number): number {
-    return this.#conservative && this.freedLater.read(time)
-      ? this.positions.length + this.freedLater.slots
-      : this.positions.length;
-  }
-
-  /** Collateral that is not free in the candle of `time`, ms: of all positions, waiting entries included. */
-  takenCollateral(time: number): number {
-    return this.#conservative && this.freedLater.read(time)
-      ? this.collateral() + this.freedLater.collateral
-      : this.collateral();
-  }
-
-  /** Quote currency for further orders in the candle of `time`, ms (docs/simulation.md#slots-and-stakes). */
-  available(time: number, taken = this.takenCollateral(time)): number {
-    const later = this.#conservative && this.freedLater.read(time) ? this.freedLater.profit : 0;
-    return this.#free(this.balance - later, taken);
-  }
-
-  /** {@link available} without what trades that end later in the candle of `time` leave. */
-  availableAtOpen(time: number): number {
-    if (!this.freedLater.read(time)) return this.available(time);
-    const { collateral, profit } = this.freedLater;
-    return this.#free(this.balance - profit, this.collateral() + collateral);
-  }
-
-  #free(balance: number, taken: number): number {
+  /**
+   * Quote currency for further orders (docs/simulation.md#slots-and-stakes).
+   *
+   * @param collateral of all positions, and what is not free yet
+   * @param locked profit that is not free yet
+   */
+  available(collateral = this.collateral(), locked = 0): number {
     const capital = this.#availableCapital;
+    const balance = this.balance - locked;
     const tradable =
       capital === null ? balance * this.#tradableBalanceRatio : capital + this.#closedProfit(balance);
-    return availableStake(balance, taken, tradable);
+    return availableStake(balance, collateral, tradable);
   }
 
   /** Profit of closed trades, without what partial exits of open ones have realized. */
@@ -73,7 +50,7 @@ export class Wallet {
     return round8(balance - this.#start - open);
   }
 
-  /** Summed each time: a running sum would drift. */
+  /** Collateral of all positions, waiting entries included. Summed each time: a running sum would drift. */
   collateral(): number {
     const { positions } = this;
     let sum = 0;

@@ -17,12 +17,13 @@ from freqtrade.commands import Arguments  # noqa: F401  Loads the modules in the
 from freqtrade.data.btanalysis import get_tick_size_over_time
 from freqtrade.data.converter import ohlcv_fill_up_missing_data, trim_dataframes
 from freqtrade.data.history import get_timerange
-from freqtrade.enums import CandleType, MarginMode, RunMode, TradingMode
+from freqtrade.enums import CandleType, ExitCheckTuple, ExitType, MarginMode, RunMode, TradingMode
 from freqtrade.exchange import Binance, Exchange, timeframe_to_minutes
 from freqtrade.leverage.liquidation_price import update_liquidation_prices
 from freqtrade.optimize import backtesting as backtesting_module
 from freqtrade.optimize.backtesting import Backtesting
-from freqtrade.persistence import LocalTrade
+from freqtrade.persistence import LocalTrade, Order
+from freqtrade.strategy import IStrategy
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(FOLDER, "../../../../bench/support/freqtrade"))
@@ -113,6 +114,7 @@ def run(scenario, folder):
     for pair, frame in frames.items():
         backtesting.price_pair_prec[pair] = get_tick_size_over_time(frame)
         backtesting.available_pairs.append(pair)
+    OwnLosses.backtesting = backtesting
     [strategy] = backtesting.strategylist
     backtesting._set_strategy(strategy)
     backtesting.required_startup = scenario.get("startup_candles", 0)
@@ -157,6 +159,114 @@ class OwnMargin:
             OwnMargin.update(trade, exchange=self.exchange, dry_run=True, **wallet)
 
 
+class OwnLosses:
+    """freqtrade with the losses of the simulator (docs/decisions/094): by rule, for every scenario."""
+
+    backtesting = None
+    stoploss_reached = IStrategy.ft_stoploss_reached
+    should_exit = IStrategy.should_exit
+    close_rate = Backtesting._get_close_rate_for_stoploss
+    adjust_trade = Backtesting._check_adjust_trade_for_candle
+    try_fill = Backtesting._try_close_open_order
+    close_order = Order.close_bt_order
+
+    def is_isolated(trade):
+        has_margin = trade.leverage > 1 or trade.is_short
+        return OwnLosses.backtesting.margin_mode == MarginMode.ISOLATED and has_margin
+
+    def is_bankrupt(trade, rate, time):
+        """The candle opens beyond the price at which the stake is lost, and the position was open before."""
+        if not OwnLosses.is_isolated(trade) or trade.date_last_filled_utc >= time:
+            return False
+        side = -1 if trade.is_short else 1
+        bankruptcy = trade.open_rate - side * (trade.stake_amount / trade.amount)
+        return side * rate <= side * bankruptcy
+
+    def nearer(self, *, trade, low, high, **rest):
+        """Of stop and liquidation the nearer one, in isolated margin."""
+        found = OwnLosses.stoploss_reached(self, trade=trade, low=low, high=high, **rest)
+        if found.exit_type not in (ExitType.STOP_LOSS, ExitType.TRAILING_STOP_LOSS):
+            return found
+        liquidation = trade.liquidation_price
+        if not liquidation or not OwnLosses.is_isolated(trade):
+            return found
+        reached = liquidation <= high if trade.is_short else liquidation >= low
+        nearer = liquidation < trade.stop_loss if trade.is_short else liquidation > trade.stop_loss
+        return ExitCheckTuple(exit_type=ExitType.LIQUIDATION) if reached and nearer else found
+
+    def exits(self, trade, rate, current_time, *, low, high, **rest):
+        if not OwnLosses.is_bankrupt(trade, rate, current_time):
+            return OwnLosses.should_exit(self, trade, rate, current_time, low=low, high=high, **rest)
+        trade.adjust_min_max_rates(high, low)
+        return [ExitCheckTuple(exit_type=ExitType.LIQUIDATION)]
+
+    def rate(self, row, trade, *rest):
+        if OwnLosses.is_bankrupt(trade, row[backtesting_module.OPEN_IDX], row[backtesting_module.DATE_IDX]):
+            return row[backtesting_module.OPEN_IDX]
+        return OwnLosses.close_rate(self, row, trade, *rest)
+
+    def fill(self, order, trade, current_date, row):
+        """An addition that waits is not filled in such a candle."""
+        is_addition = order and order.ft_order_side == trade.entry_side and trade.has_open_position
+        if is_addition and OwnLosses.is_bankrupt(trade, row[backtesting_module.OPEN_IDX], current_date):
+            return False
+        return OwnLosses.try_fill(self, order, trade, current_date, row)
+
+    def adjust(self, trade, row, current_time):
+        if OwnLosses.is_bankrupt(trade, row[backtesting_module.OPEN_IDX], current_time):
+            return trade
+        return OwnLosses.adjust_trade(self, trade, row, current_time)
+
+    def close(self, close_date, trade):
+        """An exit loses at most the collateral of what it closes, or the account in cross margin."""
+        cross = OwnLosses.backtesting.margin_mode == MarginMode.CROSS
+        if self.ft_order_side == trade.exit_side and (cross or OwnLosses.is_isolated(trade)):
+            side = -1 if trade.is_short else 1
+            part = self.amount / trade.amount
+            entries = trade.select_filled_orders(trade.entry_side)
+            average = trade.stake_amount * trade.leverage / trade.amount
+            rate = entries[0].safe_price if len(entries) == 1 else average
+            paid = part * trade._calc_open_trade_value(trade.amount, rate)
+            open_funding, held_funding = OwnLosses.funding_of(trade)
+            least = (
+                OwnLosses.balance() + open_funding
+                if cross
+                else part * (trade.stake_amount + held_funding)
+            )
+            worst = (paid - side * least) / (self.amount * (1 - side * trade.fee_close))
+            if side * worst > side * self.ft_price:
+                self.ft_price = self.price = worst
+                if self.average:
+                    self.average = worst
+        OwnLosses.close_order(self, close_date, trade)
+
+    def funding_of(trade):
+        """Funding that no exit has realized, and that of the amount held, with what partial exits have realized of it."""
+        since_exit, of_held, amount = 0.0, 0.0, 0.0
+        for order in trade.orders:
+            if order.ft_is_open or not order.filled:
+                continue
+            since_exit += order.funding_fee or 0.0
+            of_held += order.funding_fee or 0.0
+            if order.ft_order_side == trade.exit_side:
+                of_held *= 1 - order.amount / amount
+                amount -= order.amount
+                since_exit = 0.0
+            else:
+                amount += order.amount
+        return since_exit + trade.funding_fee_running, of_held + trade.funding_fee_running
+
+    def balance():
+        realized = sum(trade.realized_profit for trade in LocalTrade.bt_trades_open)
+        return OwnLosses.backtesting.config["dry_run_wallet"] + LocalTrade.bt_total_profit + realized
+
+
+IStrategy.ft_stoploss_reached = OwnLosses.nearer
+IStrategy.should_exit = OwnLosses.exits
+Backtesting._get_close_rate_for_stoploss = OwnLosses.rate
+Backtesting._check_adjust_trade_for_candle = OwnLosses.adjust
+Backtesting._try_close_open_order = OwnLosses.fill
+Order.close_bt_order = OwnLosses.close
 Binance.dry_run_liquidation_price = OwnMargin.nearest_price
 Backtesting._process_exit_order = OwnMargin.renew
 backtesting_module.update_liquidation_prices = OwnMargin.update

@@ -13,13 +13,13 @@ import {
 
 /**
  * Random scenarios for the engine and for freqtrade, in the form of the recorded ones. They leave out what differs by decision
- * (docs/decisions/039, 077 and 081):
+ * (docs/decisions/039, 077, 081 and 094):
  * - adjusted positions in markets without an amount step or a minimum order, and exits of more than the position;
  * - funding of adjusted positions between two candles;
  * - detail candles that are incomplete, and pairs with detail candles that end early;
  * - several trades of a pair in cross margin.
  *
- * Where margin differs by decision, the driver changes freqtrade.
+ * Where margin and its losses differ by decision, the driver changes freqtrade.
  */
 
 const MINUTE = 60_000;
