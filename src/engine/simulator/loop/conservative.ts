@@ -19,6 +19,7 @@ import {
   stopReason,
   trySignalExit,
 } from './exits.ts';
+import { reachesEvent } from './next-event.ts';
 
 // The conservative fill model (docs/decisions/094). Each candle of a trade is walked on two paths of straight lines, open, high,
 // low, close and open, low, high, close, and the one that leaves the trade worth less at the close counts.
@@ -74,11 +75,17 @@ function checkExits(run: Run, position: Position, fill: number): void {
     : customStoploss(run, position);
   const roi = customRoi(run, position);
   if (settings.useExitSignal && isEndedAtOpen(run, position, fill)) return;
+  const isPlain = custom === null && roi === null && position.order.kind === 'none';
+  if (isPlain && !reachesEvent(run, position)) return;
   if (!run.dependsOnFillModel) compareFillModels(run, position, roi);
   const walk: Walk = { ratio: requiredRatio(position, roi, candle, settings), custom, fill };
-  const bestFirst = worthOf(run, position, walk, true);
   const worstFirst = worthOf(run, position, walk, false);
-  follow(run, position, walk, bestFirst <= worstFirst + Math.abs(worstFirst) * ROUNDING);
+  const bestFirst = worthOf(run, position, walk, true);
+  const isBestFirst = bestFirst <= worstFirst + Math.abs(worstFirst) * ROUNDING;
+  const { stop: moved, stopDistance, isQuiet } = run.path!;
+  // The path was walked last, and has moved the stop at most.
+  if (isBestFirst && isQuiet) position.moveStop(moved, stopDistance);
+  else follow(run, position, walk, isBestFirst);
 }
 
 /** What both paths of a candle have in common. */

@@ -55,6 +55,17 @@ function firstOutside(
   return row;
 }
 
+/** True if the present candle reaches a price at which something happens to an open position. Applies the ROI steps that come due. */
+export function reachesEvent({ candle, settings }: Run, position: Position): boolean {
+  const { direction, stop, liquidation, roi } = position;
+  const { time, high, low } = candle;
+  if (time >= roi.nextTime) roi.advance(time, position, settings);
+  const trigger = triggerPrice(position, settings);
+  return direction === LONG
+    ? low <= Math.max(stop, liquidation) || high >= trigger
+    : high >= Math.min(stop, liquidation) || low <= trigger;
+}
+
 /** The least favorable best price at which a ROI step triggers or the trailing stop moves. */
 function triggerPrice(position: Position, settings: ResolvedSettings): number {
   const { direction, roi } = position;

@@ -60,6 +60,8 @@ export class CandlePath {
   #best = Number.NaN;
   /** True after an exit that the strategy has rejected: liquidation and the waiting order are left. */
   #isHeld = false;
+  /** True while the path has reached nothing. */
+  isQuiet = false;
   /** True while the path is at the candle's open. */
   isAtOpen = false;
   /** Price of the last event. */
@@ -123,6 +125,7 @@ export class CandlePath {
     this.#points[2] = direction * (bestFirst ? worst : best);
     this.#points[3] = direction * close;
     this.#isHeld = false;
+    this.isQuiet = true;
     this.isAtOpen = Number.isNaN(fill);
     // An entry below the open fills on the way to the worst price.
     this.#point = !this.isAtOpen && bestFirst ? 1 : 0;
@@ -134,6 +137,7 @@ export class CandlePath {
   next(): PathEvent {
     for (;;) {
       const event = this.#passed();
+      if (event !== null) this.isQuiet = false;
       if (event !== null || this.#point === 3) return event;
       const to = this.#nextTurn();
       if (to !== this.#at) this.isAtOpen = false;
