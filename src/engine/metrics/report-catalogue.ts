@@ -88,7 +88,7 @@ const COUNTERS = define('counters', {
   'counters.rejected_signals': [
     'Rejected signals',
     'count',
-    'times an entry signal found no free slot. With detail candles a signal is tried in each detail candle of its candle',
+    'entry signals that found no free slot. With detail candles a signal is tried in each detail candle of its candle, and counts once',
   ],
   'counters.timed_out_entries': [
     'Timed out entries',

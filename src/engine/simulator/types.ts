@@ -149,7 +149,7 @@ export interface EquityCurve {
 }
 
 export interface SimulationCounters {
-  /** Times an entry signal found no slot free; with detail candles, in each detail candle. */
+  /** Entry signals that found no slot free; with detail candles, in none of those in which they acted. */
   readonly rejectedSignals: number;
   readonly timedOutEntries: number;
   readonly timedOutExits: number;

@@ -14,6 +14,9 @@ interface Book {
   trades: ReferenceTrade[];
   closedProfit: number;
   rejectedSignals: number;
+  /** Pairs whose signal found no slot in the current main candle, and those whose signal took one. */
+  turnedAway: Set<string>;
+  entered: Set<string>;
   orders: Outcome['orders'];
   smallestRest: number;
   /** Pairs visited with an open trade in the current main candle. */
@@ -78,12 +81,13 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
   const { rules, open } = book;
   const unlimited = rules.maxOpenTrades <= 0 || !Number.isFinite(rules.maxOpenTrades);
   if (!unlimited && open.length >= rules.maxOpenTrades) {
-    book.rejectedSignals += 1;
+    book.turnedAway.add(market.pair);
     return;
   }
   if (rules.stake === 'unlimited') noteRest(book, availableStake(book.closedProfit, open, rules));
   const stake = proposeStake(book.closedProfit, open, rules);
   if (stake === undefined) return;
+  book.entered.add(market.pair);
   open.push(orderEntry(market.pair, side, stake, moment, rules));
 }
 
@@ -221,6 +225,8 @@ function inside(market: Market, bar: Bar, rules: Rules): Bar[] {
 function walkCandle(book: Book, time: number, last: boolean): void {
   const { rules } = book;
   book.seen.clear();
+  book.turnedAway.clear();
+  book.entered.clear();
   const main = rules.timeframeMinutes;
   const fine = rules.detailMinutes ?? main;
   for (let minute = 0; minute < main; minute += fine) {
@@ -235,6 +241,7 @@ function walkCandle(book: Book, time: number, last: boolean): void {
       if (bar !== undefined) visit(book, market, { bar, signals, customStop, answers }, last);
     }
   }
+  for (const pair of book.turnedAway) if (!book.entered.has(pair)) book.rejectedSignals += 1;
 }
 
 /**
@@ -296,6 +303,8 @@ export function runReference(markets: readonly Market[], rules: Rules): Outcome 
     trades: [],
     closedProfit: 0,
     rejectedSignals: 0,
+    turnedAway: new Set(),
+    entered: new Set(),
     orders: {
       timedOutEntries: 0,
       timedOutExits: 0,

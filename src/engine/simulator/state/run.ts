@@ -109,10 +109,23 @@ export class Run {
     this.equity?.record(this.step);
   }
 
+  /** Counts an entry signal without a free slot: once a candle, unless it takes one in another of its detail candles. */
+  rejectSignal({ index }: Market): void {
+    const slot = this.slots[index]!;
+    if (slot.enteredStep === this.step || slot.rejectedStep === this.step) return;
+    slot.rejectedStep = this.step;
+    this.counters.rejectedSignals++;
+  }
+
   /** Takes the slot of `market` for a position, whose entry is not ordered yet. */
   open(market: Market, direction: Direction, leverage: number): Position {
     this.recordEquity();
     const slot = this.slots[market.index]!;
+    slot.enteredStep = this.step;
+    if (slot.rejectedStep === this.step) {
+      slot.rejectedStep = -1;
+      this.counters.rejectedSignals--;
+    }
     const position = this.settings.stacking ? new Position(market) : slot.pooledPosition;
     position.reset(direction, leverage, this.candle);
     this.wallet.positions.push(position);

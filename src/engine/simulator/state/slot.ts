@@ -18,6 +18,9 @@ export class Slot {
   nextEntryStep = 0;
   /** Last step in which the pair was visited with a position: it cannot enter again in the rest of that main candle. */
   heldStep = -1;
+  /** Last steps in which an entry signal took a slot, and in which it found none. */
+  enteredStep = -1;
+  rejectedStep = -1;
   /** First row of `input.detail` of the present candle, and the number of its rows; -1 when the candle itself is used. */
   detailIndex = -1;
   detailCount = 0;

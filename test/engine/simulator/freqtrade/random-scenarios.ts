@@ -19,7 +19,7 @@ import {
  * - detail candles that are incomplete, and pairs with detail candles that end early;
  * - several trades of a pair in cross margin.
  *
- * Where margin and its losses differ by decision, the driver changes freqtrade.
+ * Where margin and its losses differ by decision, the driver changes freqtrade. Rejected signals are not compared with detail candles.
  */
 
 const MINUTE = 60_000;
