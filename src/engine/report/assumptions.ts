@@ -1,7 +1,6 @@
 import type { ReportAssumptions } from '#contract/backtests/report.ts';
-import { type Candles, indexAtOrAfter } from '../candles.ts';
+import { indexAtOrAfter } from '../candles.ts';
 import type { RunSettings } from '../run/simulation-settings.ts';
-import { enterOnlyWithin } from '../run/universe-mask.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { type TradeTable, textAt } from '../simulator/trade-table.ts';
 import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '../simulator/types.ts';
@@ -12,7 +11,9 @@ type Amount = Pick<Assumption, 'trades' | 'amount' | 'reason'>;
 
 export interface AssumptionsInput {
   readonly settings: RunSettings;
-  readonly run: Pick<Simulation, 'table' | 'dependsOnFillModel' | 'freedLater'>;
+  readonly run: Pick<Simulation, 'table' | 'dependsOnFillModel' | 'freedLater' | 'gapProfit' | 'fills'>;
+  /** Under the other fill model; the run itself if it does not depend on the model. */
+  readonly other: Pick<Simulation, 'outcomes'>;
   readonly pairs: readonly PairInput[];
   /** Quote currency. */
   readonly wallet: number;
@@ -30,10 +31,10 @@ const ENTRY_CALLBACKS: ReadonlySet<string> = new Set<keyof StrategyCallbacks>([
 const WITHOUT_LIMIT = 1e12;
 
 const TEXTS = {
-  gap_at_stop: ['A candle that opens beyond a stop that has not moved fills at the stop', 'Fill at the open'],
+  gap_at_stop: ['A candle that opens beyond the stop fills at the stop', 'Fill at the open'],
   order_in_candle: [
     'The order of stop, target and trailing stop inside a candle',
-    'Each trade alone under conservative fills, gaps beyond a moved stop at the open',
+    'Each trade alone under conservative fills, gaps beyond the stop at the open in both',
   ],
   freed_later: [
     'Slots and money that a later moment of the same candle frees are used',
@@ -98,14 +99,14 @@ interface Trade {
   readonly row: number;
   readonly pair: PairInput;
   readonly direction: 1 | -1;
-  /** By a fill at the stop in a candle that opened beyond it. */
+  /** By fills at the stop in candles that opened beyond it. */
   readonly gap: number;
   readonly openAtEnd: number;
   /** Funding at the time of the entry. */
   readonly settled: number;
 }
 
-function readTrades({ run: { table }, pairs, settings }: AssumptionsInput): Trade[] {
+function readTrades({ run: { table, gapProfit }, pairs, settings }: AssumptionsInput): Trade[] {
   const byName = new Map(pairs.map((each) => [each.pair, each]));
   return Array.from({ length: table.length }, (_, row) => {
     const pair = byName.get(textAt(table.pair, row))!;
@@ -114,7 +115,7 @@ function readTrades({ run: { table }, pairs, settings }: AssumptionsInput): Trad
       row,
       pair,
       direction,
-      gap: gapOf(table, row, pair, direction, settings),
+      gap: gapProfit[row]!,
       openAtEnd: openAtEndOf(table, row, pair, direction, settings),
       settled: settledAt(pair.funding, table.openedAt[row]!, table.amount[row]!, direction),
     };
@@ -124,39 +125,6 @@ function readTrades({ run: { table }, pairs, settings }: AssumptionsInput): Trad
 /** Profit of an exit at `exit` over one at `other`, after the fee of the exit. */
 const exitGain = (amount: number, exit: number, other: number, direction: 1 | -1, fee: number) =>
   amount * (exit - other) * (direction - fee);
-
-/** What an exit earned by filling at its stop although its candle opened beyond it. */
-function gapOf(
-  table: TradeTable,
-  row: number,
-  { candles, detail }: PairInput,
-  direction: 1 | -1,
-  settings: RunSettings,
-): number {
-  // Of a stop that moved, the trade does not say where it was when the candle opened: its gap is part of the order inside a candle.
-  if (textAt(table.exitReason, row) !== 'stop_loss') return 0;
-  const time = table.closedAt[row]!;
-  const stop = table.stopPrice[row]!;
-  const candle = candleAt(detail, time) ?? candleAt(candles, time);
-  if (candle === undefined) return 0;
-  const { open, high, low } = candle;
-  // A candle that is beyond the stop as a whole fills at its open.
-  const fillsAtStop = direction === 1 ? high >= stop : low <= stop;
-  if (!fillsAtStop || direction * (stop - open) <= 0) return 0;
-  const exit = table.exitPrice[row]!;
-  const amount = table.amount[row]!;
-  const earned = exitGain(amount, exit, (exit * open) / stop, direction, settings.fee);
-  // An isolated position loses its collateral at most.
-  if (settings.liquidation.marginMode === 'cross') return earned;
-  return Math.min(earned, table.profit[row]! + table.stake[row]!);
-}
-
-function candleAt(candles: Candles | undefined, time: number) {
-  if (!candles) return undefined;
-  const row = indexAtOrAfter(candles.timestamp, time);
-  if (candles.timestamp[row] !== time) return undefined;
-  return { open: candles.open[row]!, high: candles.high[row]!, low: candles.low[row]! };
-}
 
 function openAtEndOf(
   table: TradeTable,
@@ -207,7 +175,7 @@ function entrySettlement({ settings }: AssumptionsInput, trades: readonly Trade[
   return sumOf(trades.map(({ settled }) => counted(settled)));
 }
 
-/** Simulates each trade alone under conservative fills. Gaps fill at the open in both, and funding at the entry counts in both. */
+/** Each trade alone under conservative fills. Gaps fill at the open in both, and funding at the entry counts in both. */
 function orderInCandle(input: AssumptionsInput, trades: readonly Trade[]): Amount {
   const { settings, run } = input;
   const deciding = Object.keys(settings.callbacks ?? {}).filter((name) => !ENTRY_CALLBACKS.has(name));
@@ -215,31 +183,76 @@ function orderInCandle(input: AssumptionsInput, trades: readonly Trade[]): Amoun
     return unknown(`Callbacks of the strategy take part in exits: ${deciding.join(', ')}.`);
   }
   if (!run.dependsOnFillModel) return { trades: 0, amount: 0, reason: null };
-  const alone = simulateAlone(input, trades);
+  const alone = profitsAlone(input, trades);
   return sumOf(
-    trades.map((trade) => {
-      const { row, gap, settled } = trade;
-      const conservative = alone.get(keyOf(trade, run.table));
-      if (conservative === undefined) return 0;
-      const received = Math.max(settled, 0);
-      const earned = run.table.profit[row]! - gap - (conservative + received);
+    trades.map(({ row, gap, settled }) => {
+      const earned = run.table.profit[row]! - gap - (alone[row]! + Math.max(settled, 0));
       // Two simulations round differently.
-      return Math.abs(earned) < 1e-7 ? 0 : earned;
+      return Math.abs(earned) < 1e-7 || Number.isNaN(earned) ? 0 : earned;
     }),
   );
 }
 
-const keyOf = ({ row, pair, direction }: Trade, table: TradeTable) =>
-  `${pair.pair} ${direction} ${table.openedAt[row]!}`;
+/** Rows of the run's trades by pair, then by {@link keyOf}. */
+type TradeRows = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** Profits of the trades, each with its own stake and leverage and without a rule that any other trade could change. */
+/** Of one pair. */
+const keyOf = (side: 'long' | 'short', openedAt: number) => 2 * openedAt + (side === 'long' ? 0 : 1);
+
+function rowsOf(table: TradeTable): TradeRows {
+  const rows = new Map(table.pair.texts.map((pair) => [pair, new Map<number, number>()]));
+  for (let row = 0; row < table.length; row++) {
+    const key = keyOf(textAt(table.side, row), table.openedAt[row]!);
+    rows.get(textAt(table.pair, row))!.set(key, row);
+  }
+  return rows;
+}
+
+/**
+ * Profit of each trade alone under conservative fills, with its own stake; NaN without one. The exit of a trade depends on no other trade:
+ * most of them are in the conservative run too.
+ */
+function profitsAlone(input: AssumptionsInput, trades: readonly Trade[]): Float64Array {
+  const { table } = input.run;
+  const rows = rowsOf(table);
+  const profits = new Float64Array(table.length).fill(Number.NaN);
+  if (hasSameExits(input)) copyProfits(input, trades, rows, profits);
+  const missing = trades.filter(({ row }) => Number.isNaN(profits[row]!));
+  if (missing.length > 0) simulateAlone(input, missing, rows, profits);
+  return profits;
+}
+
+/** False where prices of a trade depend on other trades, or a callback might size it in another way. */
+const hasSameExits = ({ run, settings }: AssumptionsInput) =>
+  run.fills === null && settings.liquidation.marginMode !== 'cross' && !settings.callbacks?.leverage;
+
+function copyProfits(
+  { run: { table }, other }: AssumptionsInput,
+  trades: readonly Trade[],
+  rows: TradeRows,
+  profits: Float64Array,
+): void {
+  const { outcomes } = other;
+  for (let index = 0; index < outcomes.length; index++) {
+    const { pair, side, openedAt, amount, profit } = outcomes.at(index);
+    const row = rows.get(pair)?.get(keyOf(side, openedAt));
+    if (row === undefined) continue;
+    const own = table.amount[row]!;
+    // The liquidation price of another value may be that of another tier.
+    const hasTiers = trades[row]!.pair.instrument?.leverageTiers !== undefined;
+    if (own === amount || !hasTiers) profits[row] = (profit * own) / amount;
+  }
+}
+
+/** Simulates trades, each with its own stake and leverage and without a rule that any other trade could change. */
 function simulateAlone(
   { settings, pairs, run: { table } }: AssumptionsInput,
   trades: readonly Trade[],
-): Map<string, number> {
-  const entries = new Map(trades.map((trade) => [keyOf(trade, table), trade.row]));
-  const rowOf = (pair: string, side: 'long' | 'short', time: number) =>
-    entries.get(`${pair} ${side === 'long' ? 1 : -1} ${time}`);
+  rows: TradeRows,
+  profits: Float64Array,
+): void {
+  const rowAt = (pair: string, side: 'long' | 'short', time: number) =>
+    rows.get(pair)?.get(keyOf(side, time));
   const alone: SimulationSettings = {
     ...settings,
     fillModel: 'conservative',
@@ -249,29 +262,27 @@ function simulateAlone(
     positionStacking: true,
     stake: { kind: 'fixed', amount: 1 },
     callbacks: {
-      confirmEntry: ({ pair, time }, side) => rowOf(pair, side, time) !== undefined,
+      confirmEntry: ({ pair, time }, side) => rowAt(pair, side, time) !== undefined,
       customStake: ({ pair, time }, side, proposed) => {
-        const row = rowOf(pair, side, time);
+        const row = rowAt(pair, side, time);
         return row === undefined ? proposed : table.stake[row]!;
       },
       leverage: ({ pair, time }, side, proposed) => {
-        const row = rowOf(pair, side, time);
+        const row = rowAt(pair, side, time);
         return row === undefined ? proposed : table.leverage[row]!;
       },
     },
   };
   const { protections: _, availableCapital: __, ...free } = alone;
-  const inputs = pairs.map((pair) => enterOnlyAt(pair, trades, table, settings.timeframeMs));
-  const { table: result } = simulate(inputs, free, { equity: false });
-  const profits = new Map<string, number>();
-  for (let row = 0, { length } = result; row < length; row++) {
-    const side = textAt(result.side, row) === 'long' ? 1 : -1;
-    const key = `${textAt(result.pair, row)} ${side} ${result.openedAt[row]!}`;
+  const byPair = Map.groupBy(trades, ({ pair }) => pair);
+  const inputs = pairs.map((pair) => enterOnlyAt(pair, byPair.get(pair) ?? [], table, settings.timeframeMs));
+  const { outcomes } = simulate(inputs, free, { equity: false });
+  for (let index = 0; index < outcomes.length; index++) {
+    const { pair, side, openedAt, amount, profit } = outcomes.at(index);
+    const row = rowAt(pair, side, openedAt)!;
     // The amount may be a step less: it is cut again from the rounded stake.
-    const amount = table.amount[entries.get(key)!]!;
-    profits.set(key, (result.profit[row]! * amount) / result.amount[row]!);
+    profits[row] = (profit * table.amount[row]!) / amount;
   }
-  return profits;
 }
 
 /** The pair with the entry signals of its trades only. The others still hold exits back. */
@@ -282,9 +293,22 @@ function enterOnlyAt(
   stepMs: number,
 ): PairInput {
   const [first] = pair.candles.timestamp;
-  const opens = trades
-    .filter((trade) => trade.pair === pair)
-    .map(({ row }) => first! + Math.floor((table.openedAt[row]! - first!) / stepMs) * stepMs);
-  const intervals = [...new Set(opens)].sort((a, b) => a - b).map((from) => ({ from, to: from + 1 }));
-  return enterOnlyWithin(pair, { ...pair.universe, intervals }, stepMs);
+  const { universe, signals } = pair;
+  const { enterLong, enterShort } = signals;
+  // A signal acts in the candle after its own.
+  const signalled = trades.map(({ row }) => Math.floor((table.openedAt[row]! - first!) / stepMs) - 1);
+  const only = (column: Uint8Array) => {
+    const kept = new Uint8Array(column.length);
+    for (const row of signalled) kept[row] = column[row]!;
+    return kept;
+  };
+  return {
+    ...pair,
+    signals: {
+      ...signals,
+      ...(enterLong && { enterLong: only(enterLong) }),
+      ...(enterShort && { enterShort: only(enterShort) }),
+    },
+    universe: { intervals: [], ...universe, signals: universe?.signals ?? signals },
+  };
 }

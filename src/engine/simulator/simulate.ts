@@ -48,6 +48,9 @@ export function simulate(
     curve: run.equity?.curve ?? null,
     dependsOnFillModel: run.dependsOnFillModel,
     freedLater: run.freedLater,
+    get gapProfit() {
+      return run.trades.gapProfit;
+    },
     finalBalance: run.wallet.balance,
     counters: run.counters,
   };

@@ -145,7 +145,7 @@ export function tradeAt(table: TradeTable, row: number): SimulatedTrade {
 /** Result of a trade: the fields that are read without building the columns. */
 export type Outcome = Pick<
   SimulatedTrade,
-  'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'exitReason' | 'profit'
+  'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'exitReason' | 'amount' | 'profit'
 >;
 
 /** The trades of a run for code that reads them once and needs no {@link SimulatedTrade} objects. */

@@ -208,6 +208,11 @@ export interface Simulation {
    * currency. 0 in the conservative model, in which both are free from the next candle on.
    */
   readonly freedLater: { readonly entries: number; readonly profit: number };
+  /**
+   * What each trade earned by stops that filled at their price although the candle opened beyond it, quote currency; built at each read.
+   * 0 in the conservative model, in which they fill at the open.
+   */
+  readonly gapProfit: Float64Array;
 }
 
 export interface SimulateOptions {

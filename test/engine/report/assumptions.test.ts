@@ -10,9 +10,11 @@ const WALLET = 1000;
 function assumptionsOf(pairs: readonly PairInput[], changes: Partial<SimulationSettings> = {}) {
   const settings = { ...settingsOf(changes), tradableBalanceRatio: 1, unfilledTimeoutMinutes: 10 };
   const run = simulate(pairs, settings);
-  const { assumptions, costs } = describeAssumptions({ settings, run, pairs, wallet: WALLET });
+  const fillModel = settings.fillModel === 'freqtrade' ? 'conservative' : 'freqtrade';
+  const other = simulate(pairs, { ...settings, fillModel });
+  const { assumptions, costs } = describeAssumptions({ settings, run, other, pairs, wallet: WALLET });
   const amounts = Object.fromEntries(assumptions.map(({ name, trades, amount }) => [name, [trades, amount]]));
-  return { run, assumptions, costs, amounts };
+  return { run, other, assumptions, costs, amounts };
 }
 
 const NOTHING = [0, 0];
@@ -29,6 +31,38 @@ describe('assumptions of a report', () => {
       entry_settlement: NOTHING,
       open_at_end: NOTHING,
     });
+  });
+
+  it('a gap beyond a trailing stop earned the way to where the stop was at the open', () => {
+    // The stop follows to 104.5, and the next candle opens below it.
+    const rows: Row[] = [flat(100), flat(100), [106, 110, 106, 110], [95, 106, 94, 105], flat(105)];
+    const settings = { stoploss: -0.05, trailing: { offset: 0, only_offset_is_reached: false } };
+    const { amounts, run } = assumptionsOf([pairOf({ rows, enterLong: [0] })], settings);
+    expect(run.trades[0]).toMatchObject({ exitReason: 'trailing_stop_loss', exitPrice: 104.5 });
+    expect(amounts.gap_at_stop).toEqual([1, 9.5]);
+    expect(amounts.order_in_candle).toEqual(NOTHING);
+  });
+
+  it('a stop that moves inside the candle of the exit is no gap', () => {
+    const rows: Row[] = [flat(100), flat(100), [100, 110, 99, 105], flat(105)];
+    const settings = { stoploss: -0.05, trailing: { offset: 0, only_offset_is_reached: false } };
+    const { amounts, run } = assumptionsOf([pairOf({ rows, enterLong: [0] })], settings);
+    // Filled above the open of 100.
+    expect(run.trades[0]).toMatchObject({ exitReason: 'trailing_stop_loss', exitPrice: 104.5 });
+    expect(amounts.gap_at_stop).toEqual(NOTHING);
+  });
+
+  it('a gap beyond a stop loses the collateral at most, and beyond that it is a liquidation without a gap', () => {
+    const gapOf = (open: number) => {
+      const rows: Row[] = [flat(100), flat(100), [open, 98, open, 97], flat(97)];
+      const settings = { leverage: 10, stoploss: -0.5, fee: 0.02 };
+      return assumptionsOf([pairOf({ rows, enterLong: [0] })], settings);
+    };
+    // The fill at the stop of 95 loses 50, 20 and 19. At 92 it would lose 118.4: of that the collateral counts.
+    const { amounts, run } = gapOf(92);
+    expect(run.trades[0]!.profit).toBeCloseTo(-89, 8);
+    expect(amounts.gap_at_stop![1]).toBeCloseTo(11, 8);
+    expect(gapOf(89).amounts.gap_at_stop).toEqual(NOTHING);
   });
 
   it('a gap of a short, with a fee', () => {
@@ -95,48 +129,75 @@ describe('assumptions of a report', () => {
     expect(Object.keys(amounts).sort()).toEqual(['entry_settlement', 'open_at_end']);
   });
 
-  it('the order inside a candle is the sum of each trade alone under conservative fills', () => {
-    const rows = walk(600);
-    const enterLong = rows.flatMap((_, row) => (row % 7 === 0 && row < 590 ? [row] : []));
-    const enterShort = rows.flatMap((_, row) => (row % 11 === 3 && row < 590 ? [row] : []));
+  it.each<[string, string[], Partial<SimulationSettings>]>([
+    ['one pair', ['A'], {}],
+    ['three pairs with one slot and compounding stakes', ['A', 'B', 'C'], { stake: { kind: 'unlimited' } }],
+  ])('the order inside a candle is the sum of each trade alone under conservative fills: %s', (...given) => {
+    const [, names, own] = given;
+    const rowsOf = Object.fromEntries(names.map((name, index) => [name, walk(600, 7 + index)]));
+    const signals = walk(600).map((_, row) => row);
+    const enterLong = signals.filter((row) => row % 7 === 0 && row < 590);
+    const enterShort = signals.filter((row) => row % 11 === 3 && row < 590);
     const changes = {
       stoploss: -0.02,
-      trailing: { stop: 0.02, positive: 0.01, positiveOffset: 0.015, onlyOffsetReached: true },
+      trailing: { positive: 0.03, offset: 0.01, only_offset_is_reached: true },
       minimalRoi: { 0: 0.04, 300: 0.01 },
       fee: 0.0005,
     };
-    const pair = pairOf({ rows, enterLong, enterShort });
-    const { run, amounts } = assumptionsOf([pair], changes);
+    const pairs = names.map((pair) => pairOf({ pair, rows: rowsOf[pair]!, enterLong, enterShort }));
+    const { run, other, amounts } = assumptionsOf(pairs, { ...changes, ...own });
     const { table } = run;
+    const entered = new Set(other.trades.map(({ pair, openedAt }) => `${pair} ${openedAt}`));
+    // The conservative run has some of the trades, and others in place of the rest.
+    const matched = run.trades.filter(({ pair, openedAt }) => entered.has(`${pair} ${openedAt}`)).length;
+    expect(matched).toBeGreaterThan(0);
+    expect(matched).toBeLessThan(table.length);
     expect(table.length).toBeGreaterThan(30);
-    let [sum, changed] = [0, 0];
+    let [sum, changed, gaps, movedGaps] = [0, 0, 0, 0];
+    /** The stop of a trade after so many candles; one without a range follows, since the last candle has no entry. */
+    const stopAfter = (rows: readonly Row[], count: number, entry: object) => {
+      const cut = [...rows.slice(0, count), flat(rows[count - 1]![3])];
+      return simulate([pairOf({ rows: cut, ...entry })], settingsOf(changes)).trades[0]!.stopPrice;
+    };
     for (let row = 0; row < table.length; row++) {
       const trade = tradeAt(table, row);
+      const rows = rowsOf[trade.pair]!;
       const opened = (trade.openedAt - START) / HOUR;
       const entry = { [trade.side === 'long' ? 'enterLong' : 'enterShort']: [opened - 1] };
       const alone = simulate(
         [pairOf({ rows, ...entry })],
-        settingsOf({ ...changes, fillModel: 'conservative' }),
+        settingsOf({
+          ...changes,
+          fillModel: 'conservative',
+          startingBalance: 1e9,
+          stake: { kind: 'fixed', amount: trade.stake },
+        }),
       );
-      const isStop = trade.exitReason === 'stop_loss';
-      const [open, high, low] = rows[(trade.closedAt - START) / HOUR]!;
+      const closed = (trade.closedAt - START) / HOUR;
+      const [open, high, low] = rows[closed]!;
       const side = trade.side === 'long' ? 1 : -1;
-      const atStop = side === 1 ? high >= trade.stopPrice : low <= trade.stopPrice;
-      const gap = isStop && atStop ? Math.max(0, side * (trade.stopPrice - open)) : 0;
-      const withoutGap = trade.profit - gap * trade.amount * (1 - side * 0.0005);
+      const stop = closed > opened ? stopAfter(rows, closed, entry) : Number.NaN;
+      const atStop = side === 1 ? high >= stop : low <= stop;
+      const isGap = /stop_loss$/.test(trade.exitReason) && atStop && side * (stop - open) > 0;
+      const gap = isGap ? side * (stop - open) * trade.amount * (1 - side * 0.0005) : 0;
+      if (isGap && trade.exitReason === 'trailing_stop_loss') movedGaps++;
+      gaps += gap;
+      const withoutGap = trade.profit - gap;
       const difference = withoutGap - alone.trades[0]!.profit;
       sum += difference;
       if (Math.abs(difference) > 1e-7) changed++;
     }
     expect(changed).toBeGreaterThan(0);
+    expect(movedGaps).toBeGreaterThan(0);
+    expect(amounts.gap_at_stop![1]).toBeCloseTo(gaps, 5);
     expect(amounts.order_in_candle![0]).toBe(changed);
     expect(amounts.order_in_candle![1]).toBeCloseTo(sum, 5);
   });
 });
 
 /** Candles of a walk with a fixed seed; each opens at the close before it, now and then with a gap. */
-function walk(count: number): Row[] {
-  let state = 7;
+function walk(count: number, seed = 7): Row[] {
+  let state = seed;
   const random = () => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
     return state / 2_147_483_648 - 0.5;
@@ -144,7 +205,7 @@ function walk(count: number): Row[] {
   const rows: Row[] = [];
   let price = 100;
   for (let row = 0; row < count; row++) {
-    const open = price * (row % 17 === 0 ? 1 + random() * 0.06 : 1);
+    const open = price * (row % 5 === 0 ? 1 + random() * 0.06 : 1);
     const close = open * (1 + random() * 0.03);
     const high = Math.max(open, close) * (1 + Math.abs(random()) * 0.03);
     const low = Math.min(open, close) * (1 - Math.abs(random()) * 0.03);

@@ -19,6 +19,7 @@ const ofA = (...trades: readonly (readonly [openedAt: number, exitPrice: number]
     closedAt: openedAt + 1,
     exitPrice,
     exitReason: 'roi',
+    amount: 1,
     profit: 0,
   }));
 
@@ -79,6 +80,7 @@ const trade: fc.Arbitrary<Outcome> = fc.record({
   closedAt: fc.nat(3).map((after) => 10 + after),
   exitPrice: fc.constantFrom(1, 2),
   exitReason: fc.constantFrom('roi', 'stop_loss'),
+  amount: fc.constant(1),
   profit: fc.constant(0),
 });
 

@@ -224,6 +224,7 @@ export function orderExit(
   order.amount = position.amount;
   order.slips = slips;
   order.isRest = false;
+  order.gapTime = Number.NaN;
   order.atOpen = slips ? price === run.candle.open : isAtOrBeyond(run.candle.open, price, position.direction);
   order.time = run.candle.time;
   return true;
@@ -264,7 +265,10 @@ function tryStopExit(run: Run, position: Position, isOldStop: boolean): boolean 
   const price = stopExitPrice(run, position);
   if (!isConfirmed(run, position, price, reason)) return false;
   if (!orderExit(run, position, price, true, reason)) return false;
-  if (isOldStop && isPassedAtOpen(run, position, position.stop)) position.order.atOpen = true;
+  if (isOldStop && isPassedAtOpen(run, position, position.stop)) {
+    position.order.atOpen = true;
+    position.order.gapTime = run.candle.time;
+  }
   return true;
 }
 

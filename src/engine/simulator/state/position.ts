@@ -74,6 +74,8 @@ export class Position {
   /** null without adjustments. */
   history: OrderHistory | null = null;
   slippageCost = Number.NaN;
+  /** What stops earned by a fill at their price in a candle that opened beyond it, quote currency (freqtrade model). */
+  gapProfit = Number.NaN;
 
   initialStop = Number.NaN;
   stop = Number.NaN;
@@ -109,9 +111,11 @@ export class Position {
     this.usesFreedLater = false;
     this.endedInside = false;
     this.slippageCost = 0;
+    this.gapProfit = 0;
     this.stopMoved = false;
     this.roi.reset(direction);
     this.order.isRest = false;
+    this.order.gapTime = Number.NaN;
   }
 
   /** Places the first entry order, whose price, amount and stake are set; the stop is provisional until it is filled. */

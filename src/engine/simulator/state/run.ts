@@ -1,7 +1,7 @@
 import { DataStore } from '../../callback-values.ts';
 import type { AdjustmentLimits, CallbackContext, LoopContext, ParameterValues } from '../../strategy.ts';
 import { setActivePair } from '../../strategy-errors.ts';
-import { round8 } from '../rules/decimals.ts';
+import { round8, roundHalfUp } from '../rules/decimals.ts';
 import { limitLoss } from '../rules/margin.ts';
 import { unrealizedProfit } from '../rules/money.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
@@ -217,14 +217,14 @@ export class Run {
       : candles.open[row]!;
   }
 
-  /** The price at which the exit order of a position is filled: its own, worse by the slippage, and limited by what it may lose. */
-  exitPriceOf(position: Position): number {
+  /** The price at which the exit order of a position at `price` is filled: worse by the slippage, and limited by what it may lose. */
+  exitPriceOf(position: Position, price = position.order.price): number {
     const { order, direction, market } = position;
     const { settings } = this;
     const slipped =
       order.slips && market.costs.slips
-        ? slippedExit(order.price, market.costs.rate(this.candle.time, order.amount), direction)
-        : order.price;
+        ? slippedExit(price, market.costs.rate(this.candle.time, order.amount), direction)
+        : price;
     if (!position.hasMargin(settings)) return slipped;
     const account = settings.cross ? this.wallet.balance : null;
     return limitLoss(slipped, order.amount, position, account, settings.fee);
@@ -237,6 +237,7 @@ export class Run {
     const filled = this.exitPriceOf(position);
     // A limited loss is better than the price of the order: no slippage.
     position.slippageCost += amount * Math.max(0, position.direction * (price - filled));
+    if (position.order.gapTime === this.candle.time) this.#measureGap(position, filled);
     if (position.market.costs.isLimited) position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
     const isWhole = amount >= position.amount;
@@ -247,6 +248,13 @@ export class Run {
       this.#freeLater(isWhole ? 1 : 0, isWhole ? stake : stake - position.stake, profit);
     if (this.settings.cross && !leftOpen) this.renewLiquidations(position);
     this.protections?.afterExit(position.market, position.direction, this.candle.time);
+  }
+
+  /** A stop that the candle's open has passed is filled at a better price than that. */
+  #measureGap(position: Position, filled: number): void {
+    const { direction, order, tick } = position;
+    const atOpen = this.exitPriceOf(position, roundHalfUp(this.candle.open, tick));
+    position.gapProfit += order.amount * (filled - atOpen) * (direction - this.settings.fee);
   }
 
   /** Records the trade, closed at the price `filled`, and returns the profit of its last exit. */

@@ -32,11 +32,14 @@ const KIND = MARKET + 2;
 const FILLED_AT = MARKET + 3;
 /** Index of the orders of an adjusted trade, -1 without. */
 const HISTORY = MARKET + 4;
-const RECORD = MARKET + 5;
+/** What gaps beyond its stop earned, quote currency. */
+const GAP_PROFIT = MARKET + 5;
+const RECORD = MARKET + 6;
 
 const OPENED_AT = TRADE_NUMBERS.indexOf('openedAt');
 const CLOSED_AT = TRADE_NUMBERS.indexOf('closedAt');
 const EXIT_PRICE = TRADE_NUMBERS.indexOf('exitPrice');
+const AMOUNT = TRADE_NUMBERS.indexOf('amount');
 const PROFIT = TRADE_NUMBERS.indexOf('profit');
 const PROFIT_RATIO = TRADE_NUMBERS.indexOf('profitRatio');
 
@@ -103,6 +106,11 @@ export class TradeRecorder implements Outcomes {
     return this.#column(FILLED_AT);
   }
 
+  /** What each trade earned by stops that filled at their price in a candle that opened beyond it, quote currency. */
+  get gapProfit(): Float64Array {
+    return this.#column(GAP_PROFIT);
+  }
+
   /** Profit that partial exits of the trade in `row` had realized before it closed. */
   realizedBefore(row: number): number {
     const history = this.#read(row, HISTORY);
@@ -150,6 +158,7 @@ export class TradeRecorder implements Outcomes {
       (direction === LONG ? 0 : 1) + (leftOpen ? 2 : 0) + 4 * this.#indexOf(position.order.reason);
     block[at++] = position.filledAt;
     block[at++] = history === null ? -1 : this.#histories.push(history) - 1;
+    block[at++] = position.gapProfit;
     return lastProfit;
   }
 
@@ -175,6 +184,7 @@ export class TradeRecorder implements Outcomes {
       closedAt: this.#read(row, CLOSED_AT),
       exitPrice: this.#read(row, EXIT_PRICE),
       exitReason: this.#reasons[kind >>> 2]!,
+      amount: this.#read(row, AMOUNT),
       profit: this.#read(row, PROFIT),
     };
   }
