@@ -2,22 +2,15 @@ import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import { type Analysis, type AnalyzedSeries, analyze } from '../analysis/analyze.ts';
 import { closedBy, type InformativeCandles } from '../analysis/informative.ts';
 import { type Candles, createCandles, sliceCandles } from '../candles.ts';
-import {
-  type FitWindow,
-  fitWindow,
-  type MlAnalysis,
-  type MlRun,
-  predicting,
-  type TrainingSet,
-  trainingSet,
-  type WindowFit,
-} from '../ml/fit-window.ts';
+import { fitWindow, type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { mlEngineOf, planWindows } from '../ml/windows.ts';
-import { createRandom, hash32, type Random } from '../random.ts';
+import { createRandom, hash32 } from '../random.ts';
 import { startupRows, trainingRows } from '../run/history.ts';
-import type { ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
+import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
-import { type ColumnFinding, columnsOf, Findings, inputColumns, isSame, labelOf } from './compare-columns.ts';
+import { type ColumnFinding, columnsOf, Findings, inputColumns, labelOf } from './compare-columns.ts';
+import { chooseCuts, countEntries, LAST_ROWS, signalRows } from './cuts.ts';
+import { rememberingFit } from './remembered-fit.ts';
 
 interface LookAheadReport {
   readonly findings: readonly ColumnFinding[];
@@ -133,52 +126,6 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */
-const LAST_ROWS = 3;
-
-/**
- * Lengths of the truncated histories, ascending: all of them if enough are wanted. Otherwise the ends are signal rows, random
- * rows, the last rows and `also`. A random end may show a signal that is withdrawn later.
- */
-function chooseCuts(
-  signals: readonly number[],
-  minLength: number,
-  length: number,
-  wanted: number,
-  random: Random,
-  also: readonly number[] = [],
-): number[] {
-  if (wanted >= length - minLength)
-    return Array.from({ length: length - minLength }, (_, i) => minLength + i);
-  const cuts = new Set<number>(also.filter((known) => known >= minLength));
-  for (let last = 1; last <= LAST_ROWS; last++) cuts.add(length - last);
-  for (let i = 0; i < wanted; i++) {
-    const onSignal = i % 2 === 0 && signals.length > 0;
-    // One draw per equal part covers the whole range.
-    const share = (i + random()) / wanted;
-    if (onSignal) cuts.add(signals[Math.floor(share * signals.length)]! + 1);
-    else cuts.add(minLength + Math.floor(share * (length - minLength)));
-  }
-  return [...cuts].filter((known) => known < length).sort((a, b) => a - b);
-}
-
-/** Rows on which a signal begins, from the shortest history on. */
-function signalRows(signals: Signals, minLength: number, length: number): number[] {
-  const columns = [signals.enterLong, signals.exitLong, signals.enterShort, signals.exitShort];
-  const rows: number[] = [];
-  for (let row = minLength - 1; row < length; row++) {
-    if (columns.some((column) => column?.[row] === 1 && column[row - 1] !== 1)) rows.push(row);
-  }
-  return rows;
-}
-
-export function countEntries({ enterLong, enterShort }: Signals): number {
-  let count = 0;
-  const length = enterLong?.length ?? enterShort?.length ?? 0;
-  for (let row = 0; row < length; row++) if (enterLong?.[row] === 1 || enterShort?.[row] === 1) count++;
-  return count;
-}
-
 /** ML settings of a search. */
 interface SearchedModels {
   readonly config: ResolvedMlEngine;
@@ -237,29 +184,4 @@ function finish<T>(steps: Generator<unknown, T>): T {
     const step = steps.next();
     if (step.done) return step.value;
   }
-}
-
-/**
- * Trains a window's model once and returns it for equal training rows. Training is a pure function of them, and most of the
- * time of a search.
- */
-export function rememberingFit(): FitWindow {
-  const known = new Map<number, { readonly set: TrainingSet; readonly fit: WindowFit }>();
-  return (trainingInputs, timestamps, window, run) => {
-    const set = trainingSet(trainingInputs, timestamps, window, run);
-    const before = known.get(window.index);
-    if (before && isSameSet(before.set, set)) return { ...before.fit, ...set.rows };
-    const fit = fitWindow(trainingInputs, timestamps, window, run);
-    if (!before && fit.model) known.set(window.index, { set, fit });
-    return fit;
-  };
-}
-
-function isSameSet(a: TrainingSet, b: TrainingSet): boolean {
-  if (a.labels.length !== b.labels.length || b.rows.to === b.rows.from) return false;
-  if (a.labels.some((label, row) => label !== b.labels[row])) return false;
-  return a.features.columns.every((column, feature) => {
-    const other = b.features.columns[feature];
-    return other !== undefined && column.every((value, row) => isSame(value, other[row]!));
-  });
 }

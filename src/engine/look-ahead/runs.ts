@@ -10,8 +10,8 @@ import { simulate } from '../simulator/simulate.ts';
 import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
-import { rememberingFit } from './analysis.ts';
 import { type Call, type GuardLog, guarding, recordingCallbacks } from './guard.ts';
+import { rememberingFit } from './remembered-fit.ts';
 
 /** Strategy, configuration and candles of a look-ahead search. */
 export interface LookAheadSubject {
