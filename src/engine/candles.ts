@@ -28,6 +28,21 @@ export function createCandles(length: number): Candles {
   };
 }
 
+/** Candles of which a column is made at its first read: most code reads one or two of the six. */
+export function lazyCandles(make: (name: keyof Candles) => Float64Array): Candles {
+  const candles = {};
+  for (const name of CANDLE_COLUMNS) {
+    const get = () => {
+      const value = make(name);
+      // A plain property from now on: it may be read once per row.
+      Object.defineProperty(candles, name, { value, enumerable: true });
+      return value;
+    };
+    Object.defineProperty(candles, name, { get, enumerable: true, configurable: true });
+  }
+  return candles as Candles;
+}
+
 /** A view (no copy) of the candles in rows `[from, to)`. */
 export function sliceCandles(candles: Candles, from: number, to: number): Candles {
   return {

@@ -16,6 +16,7 @@ import { describeThrown, reportActivity } from '../strategy-errors.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
 import { detectWrites } from './candle-checks.ts';
 import { type InformativeCandles, type InformativeSeries, informativeSeries } from './informative.ts';
+import { KeptArrays } from './kept-arrays.ts';
 
 /** Columns and signals of a strategy for one pair. Every column is as long as the candles. */
 export interface Analysis {
@@ -23,6 +24,8 @@ export interface Analysis {
   /** By timeframe, and by pair and timeframe. */
   readonly informative: Readonly<Record<string, Columns>>;
   readonly signals: Signals;
+  /** Of a strategy with callbacks: all arrays that it may have kept, those of its own candles first. */
+  readonly kept?: readonly KeptArrays[];
 }
 
 /** The columns of {@link Signals}, without the tag strings. */
@@ -41,9 +44,11 @@ export class StrategyRunError extends Error {
 }
 
 /** Columns of a strategy before its signals. */
-export interface Computed extends Pick<Analysis, 'columns' | 'informative'> {
+export interface Computed extends Pick<Analysis, 'columns' | 'informative' | 'kept'> {
   readonly pair: string;
   readonly rows: number;
+  /** The columns as the strategy gets them: of one with callbacks arrays of their own, because it may keep them. */
+  readonly given?: Pick<Analysis, 'columns' | 'informative'>;
 }
 
 /** Pair of an analysis, and its informative candles. Timeframes that are not given are aggregated from the pair's candles. */
@@ -52,6 +57,8 @@ export interface AnalyzedSeries {
   readonly informative: readonly InformativeCandles[];
   /** Absent: every series is computed for the pair. */
   readonly shared?: SharedColumns | undefined;
+  /** The candles of the pair as the strategy got them. Absent: without callbacks nothing that it keeps matters. */
+  readonly kept?: KeptArrays | undefined;
 }
 
 /** Columns of informative series by their {@link InformativeCandles.origin}, of one strategy with one set of parameters. */
@@ -97,19 +104,29 @@ export function computeColumns(
   params: ParameterValues,
   candles: Candles,
   rows = candles.timestamp.length,
-  { pair, informative: given, shared }: AnalyzedSeries = soleSeries(strategy),
+  { pair, informative: given, shared, kept }: AnalyzedSeries = soleSeries(strategy),
 ): Computed {
   const { timeframe } = strategy;
   const columns = withErrorContext('indicators()', () =>
     strategy.indicators(candles, params, { pair, timeframe }),
   );
   checkColumns(strategy.name, INDICATORS, columns, rows);
+  const all = kept && [kept];
   const informative: Record<string, Columns> = {};
   for (const each of informativeSeries(strategy, pair)) {
     const stored = given.find(({ key }) => key === each.key);
-    informative[each.key] = alignedColumns(strategy, params, candles, each, { stored, shared });
+    informative[each.key] = alignedColumns(strategy, params, candles, each, { stored, shared, kept: all });
   }
-  return { columns, informative, pair, rows };
+  if (!kept) return { columns, informative, pair, rows };
+  const kinds = Object.entries(informative).map(([key, aligned]) => [key, kept.keep(aligned)] as const);
+  return {
+    columns: kept.keep(columns),
+    informative: Object.fromEntries(kinds),
+    pair,
+    rows,
+    kept: all!,
+    given: { columns, informative },
+  };
 }
 
 /** Second half of {@link analyze}: signals, with predictions if given. Throws the same errors. */
@@ -117,18 +134,26 @@ export function decide(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  { columns: computed, informative, pair, rows }: Computed,
+  { columns, informative, pair, rows, kept, given = { columns, informative } }: Computed,
   predictions?: Predictions,
 ): Analysis {
-  const columns: Columns = predictions ? { ...computed, ...predictions.columns } : computed;
+  const { timeframe } = strategy;
+  const read: Columns = predictions ? { ...given.columns, ...predictions.columns } : given.columns;
   const signals = withErrorContext('signals()', () =>
-    strategy.signals(candles, columns, params, informative as InformativeColumns, {
-      pair,
-      timeframe: strategy.timeframe,
-    }),
+    strategy.signals(candles, read, params, given.informative as InformativeColumns, { pair, timeframe }),
   );
   checkSignals(strategy.name, signals, rows);
-  return { columns, informative, signals: predictions ? gateEntries(signals, predictions) : signals };
+  if (!predictions) return { columns, informative, signals, ...(kept && { kept }) };
+  const gated = gateEntries(signals, predictions);
+  const { columns: predicted } = predictions;
+  if (!kept) return { columns: { ...columns, ...predicted }, informative, signals: gated };
+  const own = new KeptArrays(kept[0]!.timestamp.subarray(0, rows), kept[0]!.stepMs);
+  return {
+    columns: { ...columns, ...own.keep({ ...predicted }) },
+    informative,
+    signals: gated,
+    kept: [...kept, own],
+  };
 }
 
 /** Runs code of a strategy; its errors name the part, `what`. */
@@ -146,7 +171,15 @@ function alignedColumns(
   params: ParameterValues,
   candles: Candles,
   series: InformativeSeries,
-  { stored: given, shared }: { stored: InformativeCandles | undefined; shared: SharedColumns | undefined },
+  {
+    stored: given,
+    shared,
+    kept,
+  }: {
+    stored: InformativeCandles | undefined;
+    shared: SharedColumns | undefined;
+    kept: KeptArrays[] | undefined;
+  },
 ): Columns {
   const { key, pair, timeframe: higher } = series;
   const baseMs = TIMEFRAME_MS[strategy.timeframe];
@@ -163,7 +196,10 @@ function alignedColumns(
   }
   const read = given?.candles ?? resampleCandles(candles, baseMs, higherMs);
   const known = given?.origin && shared?.get(given.origin);
-  const columns = known ?? informativeColumns(strategy, params, read, series, given !== undefined);
+  // Candles of the same timeframe are those of the pair, which are among the kept ones already.
+  const own = kept && !known && read !== candles ? new KeptArrays(read.timestamp, higherMs) : undefined;
+  if (own) kept!.push(own);
+  const columns = known ?? informativeColumns(strategy, params, read, series, given !== undefined, own);
   if (given?.origin) shared?.set(given.origin, columns);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {
@@ -178,10 +214,11 @@ function informativeColumns(
   candles: Candles,
   { key, pair, timeframe }: InformativeSeries,
   isGiven: boolean,
+  kept: KeptArrays | undefined,
 ): Columns {
   const rows = candles.timestamp.length;
   // Given candles are shared by pairs and runs: the strategy must not write into them.
-  const watched = isGiven ? detectWrites(candles) : undefined;
+  const watched = kept?.lend(candles) ?? (isGiven ? detectWrites(candles) : undefined);
   const columns = withErrorContext(`indicators() on ${key}`, () =>
     strategy.indicators(watched?.candles ?? candles, params, { pair, timeframe }),
   );
@@ -191,6 +228,7 @@ function informativeColumns(
     );
   }
   checkColumns(`${strategy.name} on ${key}`, INDICATORS, columns, rows);
+  kept?.keep(columns);
   return columns;
 }
 

@@ -1,4 +1,4 @@
-import { CANDLE_COLUMNS, type Candles, createCandles } from '../candles.ts';
+import { CANDLE_COLUMNS, type Candles, createCandles, lazyCandles } from '../candles.ts';
 import { BacktestError } from '../strategy-errors.ts';
 import { isOnGrid } from '../timeframe.ts';
 
@@ -122,19 +122,12 @@ export interface WriteDetectingCandles {
 /** Detects writes into candles. Columns are copied on their first read: most strategies read one or two of the six. */
 export function detectWrites(candles: Candles): WriteDetectingCandles {
   const copies = new Map<keyof Candles, Float64Array>();
-  const watched = {};
-  for (const name of CANDLE_COLUMNS) {
-    const column = candles[name];
-    const get = () => {
-      copies.set(name, copyOf(column));
-      // A plain property from now on: it may be read once per row.
-      Object.defineProperty(watched, name, { value: column, enumerable: true });
-      return column;
-    };
-    Object.defineProperty(watched, name, { get, enumerable: true, configurable: true });
-  }
+  const watched = lazyCandles((name) => {
+    copies.set(name, copyOf(candles[name]));
+    return candles[name];
+  });
   return {
-    candles: watched as Candles,
+    candles: watched,
     changed: () => {
       const isChanged = [...copies].some(([name, copy]) => !isEqual(candles[name], copy));
       if (spare.size >= MAX_SPARE) spare.clear();

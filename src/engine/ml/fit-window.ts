@@ -4,6 +4,7 @@ import { MODEL_KINDS, type ModelKind } from '#contract/values/model-limits.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
+  type Computed,
   computeColumns,
   decide,
   noPredictions,
@@ -198,6 +199,12 @@ export interface MlAnalysis extends Analysis {
 /** Trains the model of a window; look-ahead analysis passes a memoized version. */
 export type FitWindow = typeof fitWindow;
 
+/** Replaces what the strategy computed, before it is used. */
+export interface Settling {
+  readonly columns: (computed: Computed) => Computed;
+  readonly inputs: (inputs: TrainingInputs) => TrainingInputs;
+}
+
 /**
  * Runs a strategy over the candles of one pair with a model for each window. It computes columns, features and labels, then
  * predictions window by window, then signals. Yields the finished share after every window.
@@ -210,9 +217,12 @@ export function* predicting(
   candles: Candles,
   run: MlRun,
   train: FitWindow = fitWindow,
+  settling?: Settling,
 ): Generator<number, MlAnalysis> {
-  const computed = computeColumns(strategy, params, candles, candles.timestamp.length, run);
-  const trainingInputs = trainingInputsOf(strategy, params, candles, computed);
+  const own = computeColumns(strategy, params, candles, candles.timestamp.length, run);
+  const computed = settling?.columns(own) ?? own;
+  const inputs = trainingInputsOf(strategy, params, candles, computed);
+  const trainingInputs = settling?.inputs(inputs) ?? inputs;
   const predictions = noPredictions(candles.timestamp.length);
   const fits: WindowFit[] = [];
   for (const window of run.windows) {

@@ -35,7 +35,7 @@ export function trainingInputsOf(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  { columns, informative, pair }: Computed,
+  { columns, informative, pair, given = { columns, informative } }: Computed,
 ): TrainingInputs {
   const rows = candles.timestamp.length;
   const taken = ['ml_probability', 'do_predict'].find((name) => Object.hasOwn(columns, name));
@@ -45,7 +45,7 @@ export function trainingInputsOf(
     );
   const features = strategy.mlFeatures
     ? withErrorContext('mlFeatures()', () =>
-        strategy.mlFeatures!(candles, columns, params, informative as InformativeColumns, {
+        strategy.mlFeatures!(candles, given.columns, params, given.informative as InformativeColumns, {
           pair,
           timeframe: strategy.timeframe,
         }),

@@ -2,6 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
 import type { ReportInformative } from '#contract/backtests/report-informative.ts';
 import type { Digest } from '#contract/values/digest.ts';
+import type { Digest } from '../../contract/values/digest.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
@@ -12,9 +13,10 @@ import {
 import { detectWrites, type WriteDetectingCandles } from '../analysis/candle-checks.ts';
 import { givenAnalysis } from '../analysis/given-signals.ts';
 import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
+import { KeptArrays } from '../analysis/kept-arrays.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { countSet, digestCandles, digestCosts, digestFunding } from '../digest.ts';
-import { type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
+import { type FitWindow, type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { type PairModels, pairModels } from '../ml/model-report.ts';
 import { planWindows } from '../ml/windows.ts';
 import type { PairInput } from '../simulator/types.ts';
@@ -40,6 +42,12 @@ export interface PreparedPair {
   readonly models?: PairModels;
 }
 
+/** A prepared pair with what its strategy computed, which a run need not keep. */
+interface AnalyzedPair extends PreparedPair {
+  readonly history: PairHistory;
+  readonly analysis: Analysis | MlAnalysis;
+}
+
 /**
  * Prepares one pair for the simulation: checks candles, fills gaps, runs the strategy, cuts the startup candles. With the ML
  * engine it yields after each trained model: the share of models done.
@@ -53,7 +61,7 @@ export function* preparePair(
   data: PairData,
   digest: Digest,
   shared: SharedColumns,
-): Generator<number, PreparedPair | SkippedPair> {
+): Generator<number, AnalyzedPair | SkippedPair> {
   const history = readHistory(strategy, config, data);
   if ('reason' in history) return history;
   const analysis = yield* runStrategy(strategy, config, history, shared);
@@ -73,7 +81,7 @@ export function* preparePair(
   ];
   const informative = describeInformative(history.informative, digest);
   const models = mlAnalysis && pairModels(config, data.pair, mlAnalysis);
-  return { input, summary, warnings, informative, ...(models && { models }) };
+  return { input, summary, warnings, informative, ...(models && { models }), history, analysis };
 }
 
 function summarize(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {
@@ -121,7 +129,7 @@ export function cutRows(
 function allRows(
   strategy: StrategyDefinition,
   { data, candles, ticks, costs, impactCosts }: PairHistory,
-  { columns, informative, signals: all }: Analysis,
+  { columns, informative, signals: all, kept }: Analysis,
   from: number,
   to: number,
 ): PairInput {
@@ -139,6 +147,7 @@ function allRows(
       columns: cutColumns(columns, from, to),
       informative: cutInformative(informative, from, to),
     }),
+    ...(kept && { kept }),
     ...(data.funding && { funding: data.funding }),
     ...(data.detail && { detail: data.detail }),
     ...(data.instrument && { instrument: data.instrument, ticks }),
@@ -190,6 +199,8 @@ const iso = (time: number) => new Date(time).toISOString();
 /**
  * Runs a strategy over a pair's history, with models if the run has the ML engine. Yields after each trained model: the share
  * of models done.
+ *
+ * @param train trains the models. Default: each is trained
  * @throws BacktestError `strategy`
  */
 export function* runStrategy(
@@ -197,18 +208,20 @@ export function* runStrategy(
   config: ResolvedBacktestConfig,
   history: PairHistory,
   shared?: SharedColumns,
+  train?: FitWindow,
 ): Generator<number, Analysis | MlAnalysis> {
   reportActivity('the analysis', [history.data.pair]);
-  const { given } = history.data;
-  if (given) return givenAnalysis(given, history.candles, history.stepMs);
+  const { candles, stepMs, data } = history;
+  if (data.given) return givenAnalysis(data.given, candles, stepMs);
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
+  const kept = keptOf(strategy, history);
   const run = mlRunOf(config, history, shared);
-  const watched = detectWrites(history.candles);
-  const rows = history.candles.timestamp.length;
+  const watched = kept?.lend(candles) ?? detectWrites(candles);
+  const rows = candles.timestamp.length;
   const steps = run
-    ? predicting(own, params, watched.candles, run)
-    : analyzing(own, params, watched.candles, rows, seriesOf(history, shared));
+    ? predicting(own, params, watched.candles, { ...run, kept }, train)
+    : analyzing(own, params, watched.candles, rows, { ...seriesOf(history, shared), kept });
   for (;;) {
     const step = withStrategyErrors(strategy, history.data.pair, () => {
       const next = steps.next();
@@ -218,6 +231,14 @@ export function* runStrategy(
     if (step.done) return step.value;
     yield step.value;
   }
+}
+
+/** What a strategy with callbacks may keep of a pair; undefined without callbacks. */
+export function keptOf(
+  { callbacks }: StrategyDefinition,
+  { candles, stepMs }: PairHistory,
+): KeptArrays | undefined {
+  return callbacks && new KeptArrays(candles.timestamp, stepMs);
 }
 
 // biome-ignore lint/correctness/useYield: a generator for the sake of `predicting`, although it never waits.

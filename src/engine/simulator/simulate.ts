@@ -1,4 +1,5 @@
 import { reportActivity } from '../strategy-errors.ts';
+import { withKnownRows } from './loop/known-rows.ts';
 import { runLoop } from './loop/loop.ts';
 import { runStackedLoop } from './loop/stacked.ts';
 import { resolveSettings } from './settings.ts';
@@ -19,6 +20,14 @@ export function simulate(
   pairs: readonly PairInput[],
   settings: SimulationSettings,
   options: SimulateOptions = {},
+): Simulation {
+  return withKnownRows(pairs, settings, (shown) => simulatePairs(pairs, shown, options));
+}
+
+function simulatePairs(
+  pairs: readonly PairInput[],
+  settings: SimulationSettings,
+  options: SimulateOptions,
 ): Simulation {
   reportActivity(
     'the simulation',

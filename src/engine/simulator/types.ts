@@ -29,6 +29,14 @@ export interface FundingEvents {
   readonly markPrice: Float64Array;
 }
 
+/** Arrays whose rows appear as time passes. */
+export interface KeptRows {
+  /** Shows the rows that are known at `time`, ms, and hides the others. */
+  moveTo(time: number): void;
+  /** Shows all rows. */
+  reveal(): void;
+}
+
 /**
  * Input of one pair. Columns are aligned with `candles`; startup candles are cut off.
  * Candles have no gaps; a pair may start later or end earlier than the others. The order of pairs is the whitelist's.
@@ -44,6 +52,10 @@ export interface PairInput {
   readonly columns?: Columns;
   /** Informative columns by their keys, for callbacks only. */
   readonly informative?: Readonly<Record<string, Columns>>;
+  /** Candles for callbacks, with the rows of `candles`. Default: `candles`. */
+  readonly seen?: Candles;
+  /** Arrays that the strategy may have kept: before each callback they show the rows that are known. */
+  readonly kept?: readonly KeptRows[];
   readonly funding?: FundingEvents;
   /** Candles of `detailTimeframeMs`, any range; a main candle without all of its detail candles is simulated as one. */
   readonly detail?: Candles;

@@ -8,8 +8,8 @@ import { buildResult } from '../report/result.ts';
 import { roundNumber, roundNumbers } from '../round.ts';
 import { MIN_CANDLES, type PairHistory, readHistory } from '../run/history.ts';
 import { digestPair, marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
+import { simulateKnown } from '../run/simulate-known.ts';
 import { simulationSettings } from '../run/simulation-settings.ts';
-import { simulate } from '../simulator/simulate.ts';
 import { SimulationMemory } from '../simulator/state/memory.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { mean } from '../stats/moments.ts';
@@ -65,8 +65,8 @@ export class Trader {
   }
 
   trade(inputs: readonly PairInput[]) {
-    const run = withSimulationErrors(this.#strategy, () =>
-      simulate(inputs, this.#settings, { memory: this.#memory }),
+    const { simulation: run } = withSimulationErrors(this.#strategy, () =>
+      simulateKnown(inputs, this.#settings, { memory: this.#memory }),
     );
     const computed = measureRun(this.#config, inputs.map(tradedCandles), run);
     const metrics = roundNumbers(computed.metrics);

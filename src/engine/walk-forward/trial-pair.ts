@@ -6,6 +6,7 @@ import {
   noPredictions,
   type SharedColumns,
 } from '../analysis/analyze.ts';
+import type { KeptArrays } from '../analysis/kept-arrays.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import type { BinnedMatrix, FeatureMatrix } from '../ml/features.ts';
@@ -13,7 +14,7 @@ import { fitWindow, type MlRun, predictRows, type WindowFit } from '../ml/fit-wi
 import { type TrainingInputs, trainingInputsOf } from '../ml/training-inputs.ts';
 import type { Window } from '../ml/windows.ts';
 import type { PairHistory } from '../run/history.ts';
-import { atTimeframe, cutRows, mlRunOf, onCandles, seriesOf } from '../run/prepare-pair.ts';
+import { atTimeframe, cutRows, keptOf, mlRunOf, onCandles, seriesOf } from '../run/prepare-pair.ts';
 import type { FittedWindow } from '../run/warnings.ts';
 import type { PairInput } from '../simulator/types.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
@@ -51,17 +52,22 @@ export class TrialPair {
     const inputsKey = hasOwnInputs ? params : `${history.data.pair} ${history.startup}`;
     this.#computed = cache.get(
       `${params} columns`,
-      () =>
-        this.#onCandles((candles) => {
-          const rows = history.candles.timestamp.length;
-          return computeColumns(this.#strategy, this.#params, candles, rows, seriesOf(history, shared));
-        }),
+      () => {
+        const kept = keptOf(strategy, history);
+        const series = { ...seriesOf(history, shared), kept };
+        const rows = history.candles.timestamp.length;
+        return this.#onCandles(this.#candlesFor(kept), (candles) =>
+          computeColumns(this.#strategy, this.#params, candles, rows, series),
+        );
+      },
       ({ columns, informative }) => [columns, ...Object.values(informative)].map(bytesOf).reduce(add, 0),
     );
     this.#trainingInputs = cache.get(
       `${inputsKey} training inputs`,
       () =>
-        this.#onCandles((candles) => trainingInputsOf(this.#strategy, this.#params, candles, this.#computed)),
+        this.#onCandles(this.#candlesFor(this.#computed.kept?.[0]), (candles) =>
+          trainingInputsOf(this.#strategy, this.#params, candles, this.#computed),
+        ),
       ({ features, labels }) => features.rows * features.columns.length * 8 + labels.byteLength,
     );
     this.#predictions = noPredictions(history.candles.timestamp.length);
@@ -103,29 +109,41 @@ export class TrialPair {
 
   /** Computes signals only from rows before `to`. Later rows would not change them. */
   #traded(predictions: PredictionColumns, from: number, to: number): PairInput {
-    const candles = sliceCandles(this.history.candles, 0, to);
-    const { columns, informative } = this.#computed;
+    const { kept, given } = this.#computed;
+    const candles = sliceCandles(this.#candlesFor(kept?.[0]), 0, to);
     const known: Computed = {
       rows: to,
       pair: this.history.data.pair,
-      columns: firstRows(columns, to),
-      informative: Object.fromEntries(
-        Object.entries(informative).map(([key, each]) => [key, firstRows(each, to)]),
-      ),
+      ...firstComputed(this.#computed, to),
+      ...(kept && given && { kept, given: firstComputed(given, to) }),
     };
     const predicted = {
       columns: firstRows({ ...predictions }, to) as Columns & PredictionColumns,
       gate: this.#run.config.entry_threshold,
     };
-    const analysis = onCandles(this.#strategy, this.history.data.pair, candles, (given) =>
+    const analysis = this.#onCandles(candles, (given) =>
       decide(this.#strategy, this.#params, given, known, predicted),
     );
     return cutRows(this.#strategy, this.history, analysis, from, to);
   }
 
-  #onCandles<T>(action: (candles: Candles) => T): T {
-    return onCandles(this.#strategy, this.history.data.pair, this.history.candles, action);
+  #onCandles<T>(candles: Candles, action: (candles: Candles) => T): T {
+    return onCandles(this.#strategy, this.history.data.pair, candles, action);
   }
+
+  /** The candles that the strategy gets: of one with callbacks the copies that it may keep. */
+  #candlesFor(kept: KeptArrays | undefined): Candles {
+    return kept?.lend(this.history.candles).candles ?? this.history.candles;
+  }
+}
+
+function firstComputed({ columns, informative }: Pick<Computed, 'columns' | 'informative'>, rows: number) {
+  return {
+    columns: firstRows(columns, rows),
+    informative: Object.fromEntries(
+      Object.entries(informative).map(([key, each]) => [key, firstRows(each, rows)]),
+    ),
+  };
 }
 
 function firstRows(columns: Columns, rows: number): Columns {

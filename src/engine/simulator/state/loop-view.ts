@@ -47,7 +47,7 @@ class PairRow implements CallbackContext {
   constructor(market: Market, params: ParameterValues, state: DataStore) {
     this.#market = market;
     this.pair = market.input.pair;
-    this.candles = market.candles;
+    this.candles = market.seen;
     this.columns = market.input.columns ?? NO_COLUMNS;
     this.informative = market.input.informative ?? NO_INFORMATIVE;
     this.params = params;

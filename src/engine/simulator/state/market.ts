@@ -14,6 +14,8 @@ export class Market {
   /** Index among the markets of the run. */
   declare readonly index: number;
   declare readonly candles: Candles;
+  /** The candles that callbacks see. */
+  declare readonly seen: Candles;
   /** null without a single event. */
   declare readonly funding: FundingEvents | null;
   /** Steps of the clock before the pair's first candle: row = step - offset. */
@@ -47,6 +49,7 @@ export class Market {
     this.input = input;
     this.index = index;
     this.candles = input.candles;
+    this.seen = input.seen ?? input.candles;
     this.start = input.candles.timestamp[0]!;
     this.#timeframeMs = timeframeMs;
     const { instrument, ticks } = input;

@@ -376,7 +376,7 @@ class Context implements CallbackContext {
     return this.#market!.input.pair;
   }
   get candles() {
-    return this.#market!.candles;
+    return this.#market!.seen;
   }
   get columns() {
     return this.#market!.input.columns ?? NO_COLUMNS;

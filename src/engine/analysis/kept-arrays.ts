@@ -1,0 +1,122 @@
+import { type Candles, lazyCandles } from '../candles.ts';
+import type { Columns } from '../strategy.ts';
+import type { WriteDetectingCandles } from './candle-checks.ts';
+
+/**
+ * Arrays of one series that a strategy with callbacks was given or returned. A module variable may keep them. During a simulation
+ * their unknown rows therefore hold NaN, and {@link moveTo} fills them row by row.
+ */
+export class KeptArrays {
+  /** Open times of the rows, ms, without gaps. */
+  readonly timestamp: Float64Array;
+  readonly stepMs: number;
+  /** Arrays of which a row is known when its candle opens. */
+  readonly #atOpen = new KnownRows();
+  /** Arrays of which a row is known when its candle has closed. */
+  readonly #atClose = new KnownRows();
+  readonly #start: number;
+  readonly #length: number;
+  #lent: WriteDetectingCandles | undefined;
+
+  constructor(timestamp: Float64Array, stepMs: number) {
+    this.timestamp = timestamp;
+    this.stepMs = stepMs;
+    this.#start = timestamp[0] ?? 0;
+    this.#length = timestamp.length;
+  }
+
+  /** Copies of the series' candles for the strategy, each made at its first read. The same at every call. */
+  lend(candles: Candles): WriteDetectingCandles {
+    this.#lent ??= this.#copies(candles);
+    return this.#lent;
+  }
+
+  #copies(candles: Candles): WriteDetectingCandles {
+    const read = new Map<keyof Candles, Float64Array>();
+    const copies = lazyCandles((name) => {
+      const array = candles[name].slice();
+      read.set(name, array);
+      (name === 'timestamp' || name === 'open' ? this.#atOpen : this.#atClose).add(array, candles[name]);
+      return array;
+    });
+    return {
+      candles: copies,
+      changed: () => [...read].some(([name, array]) => !isEqual(array, candles[name])),
+    };
+  }
+
+  /**
+   * Adds columns of the strategy, of which a row is known when its candle has closed. Returns their values in arrays that the strategy
+   * does not have.
+   */
+  keep(columns: Columns): Columns {
+    return Object.fromEntries(
+      Object.entries(columns).map(([name, column]) => [
+        name,
+        this.#atOpen.valuesOf(column) ??
+          this.#atClose.valuesOf(column) ??
+          this.#atClose.add(column, column.slice()),
+      ]),
+    );
+  }
+
+  /** Shows the rows that are known at `time`, ms, and hides the others. */
+  moveTo(time: number): void {
+    const length = this.#length;
+    const opened = Math.max(0, Math.floor((time - this.#start) / this.stepMs) + 1);
+    this.#atOpen.show(Math.min(opened, length));
+    // The last candle has closed at the time of the next one.
+    this.#atClose.show(opened > length ? length : Math.max(0, opened - 1));
+  }
+
+  /** Shows all rows. */
+  reveal(): void {
+    this.#atOpen.show(this.#length);
+    this.#atClose.show(this.#length);
+  }
+}
+
+/** More rows are copied by one call, which costs more than a few assignments. */
+const MANY_ROWS = 16;
+
+/** Arrays that show their first rows, with their values. */
+class KnownRows {
+  readonly #arrays: Float64Array[] = [];
+  readonly #values: Float64Array[] = [];
+  /** Number of rows that are shown; infinite before any was hidden. */
+  #shown = Number.POSITIVE_INFINITY;
+
+  add(array: Float64Array, values: Float64Array): Float64Array {
+    this.#arrays.push(array);
+    this.#values.push(values);
+    array.fill(Number.NaN, this.#shown);
+    return values;
+  }
+
+  valuesOf(array: Float64Array): Float64Array | undefined {
+    const index = this.#arrays.indexOf(array);
+    return index < 0 ? undefined : this.#values[index];
+  }
+
+  show(rows: number): void {
+    const before = this.#shown;
+    if (rows === before) return;
+    this.#shown = rows;
+    const arrays = this.#arrays;
+    const values = this.#values;
+    for (let index = 0, { length } = arrays; index < length; index++) {
+      const array = arrays[index]!;
+      const own = values[index]!;
+      if (rows < before) array.fill(Number.NaN, rows);
+      else if (rows - before > MANY_ROWS) array.set(own.subarray(before, rows), before);
+      else for (let row = before; row < rows; row++) array[row] = own[row]!;
+    }
+  }
+}
+
+function isEqual(a: Float64Array, b: Float64Array): boolean {
+  for (let row = 0, { length } = b; row < length; row++) {
+    if (a[row] !== b[row] && !(Number.isNaN(a[row]) && Number.isNaN(b[row]))) return false;
+  }
+  return a.length === b.length;
+}
