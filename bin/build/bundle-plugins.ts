@@ -69,7 +69,7 @@ export const userStrategies: Plugin = {
         'let globals;',
         'const remember = () => (globals ??= rememberGlobals({ process }));',
         'const fresh = (file) => async () => (remember().restore(file), (await load(file)).default);',
-        'const files = strategies.map((each) => ({ ...each, load: fresh(each.file) }));',
+        'const files = strategies.map((each) => ({ ...each, load: fresh(each.file), replaced: () => remember().replaced() }));',
         'export const USER_STRATEGIES = undefined;',
         'export const loadStrategyFiles = async () => files;',
         // Only tasks run strategies, and each finds its own before the first run. To read all globals takes Lambdas 17 ms.

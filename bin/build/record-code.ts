@@ -30,9 +30,10 @@ const AT = '2025-04-01T00:00:00.000Z';
 
 type RunConfig = Partial<ResolvedBacktestConfig> & Pick<ResolvedBacktestConfig, 'strategy'>;
 
-/** What most runs use: two strategies, with and without exits by price and locks. Each run adds to the code of the one before. */
+/** What most runs use: strategies with and without exits by price, locks and callbacks. Each run adds to the code of the one before. */
 const RUNS: readonly RunConfig[] = [
   { strategy: 'ema_crossover' },
+  { strategy: 'donchian_trend' },
   {
     strategy: 'rsi_mean_reversion',
     max_open_trades: 1,

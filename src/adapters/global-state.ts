@@ -2,7 +2,9 @@
 interface SharedObject {
   readonly name: string;
   readonly object: object;
-  readonly properties: ReadonlyMap<PropertyKey, PropertyDescriptor>;
+  readonly keys: readonly PropertyKey[];
+  /** Functions and accessors, which are restored. */
+  readonly restored: readonly { readonly key: PropertyKey; readonly before: PropertyDescriptor }[];
 }
 
 const isObject = (value: unknown): value is object =>
@@ -13,50 +15,89 @@ const isObject = (value: unknown): value is object =>
  * name. Getters are not called.
  *
  * @returns `restore`, which removes added properties and restores replaced functions and accessors. Other changed values
- *   stay. It throws Error with the name of `file` if it cannot remove or restore a property.
+ *   stay. It throws Error with the name of `file` if it cannot remove or restore a property. `replaced`: names of what it had to
+ *   restore so far, through which data of the engine passes
  */
 export function rememberGlobals(others: Readonly<Record<string, unknown>> = {}): {
   readonly restore: (file: string) => void;
+  readonly replaced: () => readonly string[];
 } {
   const known = new Map<object, SharedObject>();
   const add = (name: string, object: unknown) => {
     if (!isObject(object) || known.has(object)) return;
-    const properties = new Map(
-      Reflect.ownKeys(object).map((key) => [key, Reflect.getOwnPropertyDescriptor(object, key)!] as const),
-    );
-    known.set(object, { name, object, properties });
-    add(`${name}.prototype`, properties.get('prototype')?.value);
+    const keys = Reflect.ownKeys(object);
+    const properties = keys.map((key) => ({ key, before: Reflect.getOwnPropertyDescriptor(object, key)! }));
+    known.set(object, {
+      name,
+      object,
+      keys,
+      restored: properties.filter(({ before }) => isRestored(before)),
+    });
+    add(`${name}.prototype`, properties.find(({ key }) => key === 'prototype')?.before.value);
   };
   add('globalThis', globalThis);
   for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
     add(name, value);
   }
-  for (const [name, value] of Object.entries(others)) add(name, value);
+  for (const [name, value] of Object.entries({ ...unnamed(), ...others })) add(name, value);
+  const replaced = new Set<string>();
   return {
     restore: (file) => {
-      for (const shared of known.values()) restoreObject(shared, file);
+      for (const shared of known.values()) restoreObject(shared, file, replaced);
     },
+    replaced: () => [...replaced].filter((name) => CARRIERS.test(name)),
   };
 }
 
-function restoreObject({ name, object, properties }: SharedObject, file: string): void {
-  for (const key of Reflect.ownKeys(object)) {
-    if (properties.has(key) || Reflect.deleteProperty(object, key)) continue;
-    // Node adds symbols that cannot be deleted.
-    if (typeof key === 'symbol') continue;
-    throw keptState(file, name, key);
+/** Built-in objects that are no global value. */
+function unnamed(): Record<string, unknown> {
+  const prototypeOf = (object: object) => Object.getPrototypeOf(object) as object;
+  return {
+    TypedArray: prototypeOf(Float64Array),
+    ArrayIterator: { prototype: prototypeOf([][Symbol.iterator]()) },
+    MapIterator: { prototype: prototypeOf(new Map().entries()) },
+    SetIterator: { prototype: prototypeOf(new Set().values()) },
+  };
+}
+
+/** Built-in objects whose functions get arrays and objects of the engine: one in their place could keep what is not known yet. */
+const CARRIERS =
+  /^(\w*Array|\w*Iterator|Array|Object|Function|Map|Set|WeakMap|Reflect|Promise|Proxy|ArrayBuffer|DataView|JSON)\b/;
+
+// Runs before each load, a few thousand properties: loops without iterators, because a short task has not optimized them.
+
+function restoreObject(
+  { name, object, keys, restored }: SharedObject,
+  file: string,
+  replaced: Set<string>,
+): void {
+  const now = Reflect.ownKeys(object);
+  if (now.length !== keys.length || now.some((key, index) => key !== keys[index])) {
+    for (const key of now) {
+      if (keys.includes(key) || Reflect.deleteProperty(object, key)) continue;
+      // Node adds symbols that cannot be deleted.
+      if (typeof key === 'symbol') continue;
+      throw keptState(file, name, key);
+    }
   }
-  for (const [key, before] of properties) {
+  for (let index = 0, { length } = restored; index < length; index++) {
+    const { key, before } = restored[index]!;
     if (!isReplaced(before, Reflect.getOwnPropertyDescriptor(object, key))) continue;
+    replaced.add(`${name}.${String(key)}`);
     if (!Reflect.defineProperty(object, key, before)) throw keptState(file, name, key);
   }
 }
 
-/** True if a function or accessor was replaced. Other values belong to the process, such as its exit code. */
+/**
+ * Other values belong to the process, such as its exit code. Node replaces its own lazy accessors, which have a setter, with their
+ * value at the first use.
+ */
+function isRestored({ value, get, set }: PropertyDescriptor): boolean {
+  return typeof value === 'function' || (get !== undefined && set === undefined);
+}
+
 function isReplaced(before: PropertyDescriptor, now: PropertyDescriptor | undefined): boolean {
-  if (typeof before.value === 'function') return now?.value !== before.value;
-  // Node replaces its own lazy accessors with their value at the first use; they have a setter.
-  return before.get !== undefined && before.set === undefined && now?.get !== before.get;
+  return before.get === undefined ? now?.value !== before.value : now?.get !== before.get;
 }
 
 function keptState(file: string, name: string, key: PropertyKey): Error {

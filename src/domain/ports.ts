@@ -47,6 +47,8 @@ export interface StrategyWithDigest {
   readonly digest: string;
   /** Evaluates the source again and returns its definition, with no state of a module left from before. */
   readonly load: () => Promise<StrategyDefinition>;
+  /** Built-in functions that the source had replaced, as far as loads had to restore them. Absent for built-in strategies. */
+  readonly replaced?: () => readonly string[];
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
 import type { Digest } from '#contract/values/digest.ts';
 import type { SharedColumns } from './analysis/analyze.ts';
 import { strategyOfRun } from './analysis/given-signals.ts';
+import { type ObservedRun, RunObserver } from './look-ahead/observe.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
 import { buildModels } from './ml/model-report.ts';
 import { describeAssumptions } from './report/assumptions.ts';
@@ -20,6 +21,7 @@ import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
 import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
+import { type KnownSimulation, simulateKnown } from './run/simulate-known.ts';
 import { type RunSettings, simulationSettings } from './run/simulation-settings.ts';
 import { benchmarkWarnings } from './run/warnings.ts';
 import { simulate } from './simulator/simulate.ts';
@@ -50,6 +52,8 @@ export interface BacktestOptions {
   readonly processorMs?: (() => number) | undefined;
   /** Called with the share done, 0 to 1, ascending. */
   readonly onProgress?: (share: number) => void;
+  /** Keep what a search for look-ahead bias compares with. Default false. */
+  readonly observed?: boolean;
 }
 
 /** Duration of each phase by the injected clock, ms; zeros without one. */
@@ -80,6 +84,8 @@ export interface BacktestOutcome {
   readonly timing: BacktestTiming;
   /** Number of traded candles, over all pairs. */
   readonly candles: number;
+  /** Only if it was asked for, and not for given signals: they are of no strategy. */
+  readonly observed?: ObservedRun;
 }
 
 /** Progress at the end of each phase, by measured cost; training costs more than all other phases. */
@@ -123,12 +129,20 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
   const now = options.now ?? (() => 0);
   const progress = options.onProgress ?? (() => undefined);
   const started = now();
-  const { prepared, warnings } = yield* preparePairs(input, options.digest, progress);
+  const { strategy, config } = input;
+  const observer =
+    options.observed && config.signals === undefined
+      ? new RunObserver(strategy, config, input.strategyDigest)
+      : undefined;
+  const { prepared: analyzed, warnings } = yield* preparePairs(input, options.digest, progress, observer);
   const preparedAt = now();
-  const settings = simulationSettings(input.strategy, input.config);
-  const runs = withSimulationErrors(input.strategy, () =>
-    simulateBoth(prepared, settings, input.config, progress),
+  const settings = simulationSettings(strategy, config);
+  const callbacks = strategy.callbacks && observer?.recording(strategy.callbacks);
+  const recorded = callbacks ? simulationSettings({ ...strategy, callbacks }, config) : settings;
+  const runs = withSimulationErrors(strategy, () =>
+    simulateBoth(analyzed, { recorded, settings }, config, progress, () => observer?.restart()),
   );
+  const prepared = analyzed.map((pair, index) => ({ ...pair, input: runs.pairs[index]! }));
   const simulatedAt = now();
   yield;
   reportActivity('the report', input.config.pairs);
@@ -159,6 +173,7 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
       requested_ms,
     },
     candles: prepared.reduce((count, pair) => count + pair.summary.candles, 0),
+    ...(observer && { observed: observer.observed(runs.run.table, runs.failure) }),
   };
 }
 
@@ -166,6 +181,7 @@ function* preparePairs(
   input: BacktestInput,
   digest: Digest,
   progress: (share: number) => void,
+  observer: RunObserver | undefined,
 ): Generator<void, { prepared: PreparedPair[]; warnings: string[] }> {
   const prepared: PreparedPair[] = [];
   const skipped: string[] = [];
@@ -179,9 +195,12 @@ function* preparePairs(
       done(step.value);
       yield;
     }
-    const pair = step.value;
-    if ('reason' in pair) skipped.push(pair.reason);
-    else prepared.push(pair);
+    if ('reason' in step.value) skipped.push(step.value.reason);
+    else {
+      const { history, analysis, ...pair } = step.value;
+      observer?.keep(history, analysis);
+      prepared.push(pair);
+    }
     done(1);
     yield;
   }
@@ -195,32 +214,42 @@ function* preparePairs(
   return { prepared, warnings };
 }
 
-interface Runs {
+interface Runs extends Pick<KnownSimulation, 'pairs' | 'failure'> {
   readonly run: Simulation;
   /** Under the other fill model, trades only; the run itself if it does not depend on the model. */
   readonly other: Simulation;
 }
 
+/** @param settings those of the run, whose callbacks may be recorded, and those of the comparison */
 function simulateBoth(
   prepared: readonly PreparedPair[],
-  settings: SimulationSettings,
+  { recorded, settings }: { readonly recorded: SimulationSettings; readonly settings: SimulationSettings },
   config: ResolvedBacktestConfig,
   progress: (share: number) => void,
+  restart: () => void,
 ): Runs {
   const phases = phasesOf(config);
-  const pairs = prepared.map((pair) => pair.input);
   const within = (from: number, to: number) => (share: number) => {
     progress(from + (to - from) * share);
     return undefined;
   };
-  const run = simulate(pairs, settings, { onProgress: within(phases.prepared, phases.simulated) });
-  if (!run.dependsOnFillModel) return { run, other: run };
+  const {
+    simulation: run,
+    pairs,
+    failure,
+  } = simulateKnown(
+    prepared.map((pair) => pair.input),
+    recorded,
+    { onProgress: within(phases.prepared, phases.simulated) },
+    restart,
+  );
+  if (!run.dependsOnFillModel) return { run, other: run, pairs, failure };
   const other = simulate(
     pairs,
     { ...settings, fillModel: alternativeModel(settings.fillModel) },
     { equity: false, onProgress: within(phases.simulated, phases.compared) },
   );
-  return { run, other };
+  return { run, other, pairs, failure };
 }
 
 function* describe(

@@ -30,7 +30,7 @@ for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, fil
 
 const PROGRAM = `
 const { freshStrategy } = await import(${JSON.stringify(MODULE)});
-const load = freshStrategy(${JSON.stringify(join(folder, 'counts.ts'))});
+const { load } = freshStrategy(${JSON.stringify(join(folder, 'counts.ts'))});
 for (let run = 0; run < 3; run++) {
   const definition = await load();
   console.log(definition.ema, JSON.stringify(definition.count()));
@@ -52,9 +52,10 @@ export default { name: '${name}', ema, count: (): number => memo.push(1) };
   );
   const program = `
 const { findStrategyFile } = await import(${JSON.stringify(FILES)});
-const { definition, load } = await findStrategyFile('${name}', ${JSON.stringify(folder)});
+const { definition, load, replaced } = await findStrategyFile('${name}', ${JSON.stringify(folder)});
 definition.count();
 for (let run = 0; run < 2; run++) console.log((await load()).count());
+if (replaced().length > 0) console.log(replaced().join(' '));
 `;
   const args = [...sandboxArguments({ strategies: folder }), '--input-type=module', '--eval', program];
   return spawnSync(process.execPath, args, { encoding: 'utf8' });
@@ -81,9 +82,27 @@ describe('strategy loaded again', () => {
       'a replaced accessor',
       "(Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo ?? (Object.defineProperty(Map.prototype, 'size', { get: Object.assign(() => 0, { memo: [] as number[] }), configurable: true }), (Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo)",
     ],
+    [
+      'a method of all typed arrays',
+      '((Object.getPrototypeOf(Float64Array.prototype)).subarray.memo ?? (Object.getPrototypeOf(Float64Array.prototype).subarray = Object.assign(() => 0, { memo: [] })).memo)',
+    ],
   ])('reloaded strategy finds no state that its top level left in %s', (_, memo) => {
     const { stdout, stderr } = loadedTwice(`left${memo.length}`, memo);
-    expect([stderr, stdout.trim().split('\n')]).toEqual(['', ['1', '1']]);
+    expect([stderr, stdout.trim().split('\n').slice(0, 2)]).toEqual(['', ['1', '1']]);
+  });
+
+  it('loads name the functions that a strategy replaced, if data of the engine passes through them', () => {
+    const kept =
+      'Object.assign(function (this: any, ...args: any[]) { return native.apply(this, args); }, { memo: [] })';
+    const replacing = (object: string, name: string) =>
+      `(() => { const native = (${object} as any).${name}; return ((${object} as any).${name} = ${kept}).memo; })()`;
+    const prototype = 'Object.getPrototypeOf(Float64Array.prototype)';
+    expect(loadedTwice('math', replacing('Math', 'max')).stdout.trim().split('\n')).toEqual(['1', '1']);
+    expect(loadedTwice('subarray', replacing(prototype, 'subarray')).stdout.trim().split('\n')).toEqual([
+      '1',
+      '1',
+      'TypedArray.prototype.subarray',
+    ]);
   });
 
   it('reload fails with the name of state that cannot be removed', () => {

@@ -13,7 +13,7 @@ describe('touchstone check', () => {
     expect([code, err]).toEqual([0, '']);
     expect(out.trim().split('\n')).toHaveLength(1);
     expect(out).toMatch(
-      /clean\.ts certified: 20 cuts of 1000 candles of 1 pair, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, guarded columns in \d+ calls of customExit \(BTC\/USDT:USDT on sim, 1h, 2024-/,
+      /clean\.ts certified: 20 cuts of 1000 candles of 1 pair, each with unknown and with changed later candles, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, guarded columns in \d+ calls of customExit \(BTC\/USDT:USDT on sim, 1h, 2024-/,
     );
   });
 

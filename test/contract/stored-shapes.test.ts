@@ -41,7 +41,7 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'd600608a3651bb96'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '283fe407467e6811'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, 'eb7f69e8d7cbbfb3'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
@@ -68,7 +68,7 @@ it.each([
   ['StoredSignals', StoredSignals, 1, '8f96d40e2dc4511e'],
   ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
-  ['CatalogRow', CatalogRow, undefined, '42015408c8a11309'],
+  ['CatalogRow', CatalogRow, undefined, '7834ea53a837ec34'],
 ])('stored shape of %s equals its pinned hash', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });

@@ -36,13 +36,15 @@ describe('staged version', () => {
     });
     const { look_ahead: found, warnings } = job;
     expect(found).toMatchObject({
-      state: 'sampled',
+      state: 'found',
       pairs: ['BTC/USDT:USDT'],
       findings: [expect.any(String)],
     });
     expect(found.cuts).toBeGreaterThan(0);
     expect(found.rows).toBeGreaterThan(0);
-    expect(found.message).toMatch(/^sampled: \d+ cuts? in \d+ candles of BTC.*Look-ahead bias was found\.$/);
+    expect(found.message).toMatch(
+      /^found: \d+ histories that end earlier and \d+ with changed later candles, in \d+ candles of BTC.*Look-ahead bias was found\.$/,
+    );
     expect(found.findings[0]).toMatch(/^look_ahead: customExit of BTC\/USDT:USDT in the candle of 2025-/);
     expect(warnings[0]).toMatch(/^LOOK-AHEAD BIAS: .* customExit of BTC/);
     const { body: report } = await fixture.platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
@@ -50,12 +52,12 @@ describe('staged version', () => {
 
     const version = await register('medium');
     const { body: registered } = await fixture.platform.get(`/api/v1/models/medium/versions/${version}`);
-    expect(registered).toMatchObject({ stage: 'None', look_ahead: 'sampled' });
+    expect(registered).toMatchObject({ stage: 'None', look_ahead: 'found' });
     expect(check(registered.validation, 'look_ahead')).toMatchObject({
       status: 'warning',
-      value: 'sampled',
+      value: 'found',
       threshold: 'certified',
-      message: expect.stringMatching(/^sampled: .* look_ahead: customExit of BTC/),
+      message: expect.stringMatching(/^found: .* look_ahead: customExit of BTC/),
     });
     await stage('medium', version);
     const validation = await fixture.platform.validated('medium', version);

@@ -43,8 +43,8 @@ process.disconnect();
 
 async function check(request: CheckRequest): Promise<void> {
   const builtIn = builtInStrategies.find(({ name }) => name === request.builtIn);
-  const load = builtIn ? async () => builtIn : freshStrategy(request.file!);
-  const definition = await load();
+  const source = builtIn ? { load: async () => builtIn } : freshStrategy(request.file!);
+  const definition = await source.load();
   const problems = definition
     ? definitionProblems(definition)
     : ['it has no default export; write export default defineStrategy({...})'];
@@ -61,7 +61,7 @@ async function check(request: CheckRequest): Promise<void> {
   send({ kind: 'definition', config, strategy, from });
   const pairs = await received<PairData[]>();
   const certificate = await certifyLookAhead(
-    { load, config, pairs },
+    { ...source, config, pairs },
     {
       seed: request.seed,
       cuts: request.cuts,

@@ -1,6 +1,7 @@
 import { registerHooks } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { StrategyWithDigest } from '#domain/ports.ts';
 import * as indicators from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { rememberGlobals } from '../global-state.ts';
@@ -20,18 +21,19 @@ let runs = 0;
  * from the same folder again, and restores the global objects. A run therefore starts without state of earlier runs.
  * Node never frees a module.
  *
- * @returns a loader that throws Error if it cannot remove state of an earlier run
+ * @returns `load`, which throws Error if it cannot remove state of an earlier run, and what it had to restore
  */
-export function freshStrategy(path: string): () => Promise<StrategyDefinition> {
+export function freshStrategy(path: string): Required<Pick<StrategyWithDigest, 'load' | 'replaced'>> {
   const address = pathToFileURL(path).href;
   const globals = rememberGlobals({ process, ...indicators });
-  return async () => {
+  const load = async () => {
     if (folders.size === 0) registerHooks({ resolve: resolveFresh });
     folders.add(pathToFileURL(`${dirname(path)}/`).href);
     globals.restore(basename(path));
     const { default: definition } = await importModule(`${address}?run=${++runs}`);
     return definition as StrategyDefinition;
   };
+  return { load, replaced: globals.replaced };
 }
 
 /** Adds the run of the importing module to imports from the strategy folder, so that Node evaluates them again. */

@@ -144,14 +144,14 @@ async function loadFile(
   freshStrategy: Awaited<ReturnType<typeof importLoader>>['freshStrategy'],
 ): Promise<StrategyFile> {
   const path = join(folder, file);
-  const load = freshStrategy(path);
+  const fresh = freshStrategy(path);
   try {
     const module = (await importModule(pathToFileURL(path).href)) as {
       readonly default?: StrategyDefinition;
     };
     if (!module.default)
       throw new Error('it has no default export; write export default defineStrategy({...})');
-    return { file, definition: module.default, digest, load };
+    return { file, definition: module.default, digest, ...fresh };
   } catch (cause) {
     throw new Error(`Strategy file ${path}: ${inWords(cause)}`, { cause });
   }

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { ValidationCheck } from '../common/validation-check.ts';
 
 /**
- * Result of the look-ahead bias check: `certified` with guarded columns and truncated candles, `sampled` with as many
- * truncated runs as 10 % of the task's CPU time allows.
+ * Result of the look-ahead bias check: `found` with findings, `certified` with guarded columns and many cuts, `sampled` with the cuts
+ * of a backtest, `not_checked` without a strategy or a signal.
  */
-export const LOOK_AHEAD_STATES = ['certified', 'sampled', 'not_checked'] as const;
+export const LOOK_AHEAD_STATES = ['certified', 'sampled', 'not_checked', 'found'] as const;
 export type LookAheadState = (typeof LOOK_AHEAD_STATES)[number];
 
 /** Maximum number of stored findings per run. */
@@ -15,8 +15,11 @@ export const LookAhead = z
   .object({
     state: z.enum(LOOK_AHEAD_STATES),
     message: z.string().meta({ description: 'Checked parts, or the reason why nothing was checked' }),
-    cuts: z.int().meta({ description: 'Number of repeated runs with truncated candles' }),
-    rows: z.int().meta({ description: 'Candles of the repeated part, over all pairs' }),
+    cuts: z.int().meta({ description: 'Number of repeated runs on cut histories' }),
+    poisoned_cuts: z.int().optional().meta({
+      description: 'Of them, those that went on with changed candles; absent in runs of earlier versions',
+    }),
+    rows: z.int().meta({ description: 'Compared candles, over all pairs' }),
     pairs: z.array(z.string()).meta({ description: 'Checked pairs' }),
     findings: z.array(z.string()).meta({
       description: `Values that depend on later candles, one sentence each; at most ${MAX_LOOK_AHEAD_FINDINGS}`,
@@ -25,9 +28,10 @@ export const LookAhead = z
   .meta({ id: 'LookAhead', description: 'Result of the look-ahead bias check of a run' });
 export type LookAhead = z.infer<typeof LookAhead>;
 
-/** The result of a run; `not_checked` for a run without a check. */
+/** The result of a run; `not_checked` for a run without a check. Earlier versions stored a sample with findings as `sampled`. */
 export function lookAheadOf({ look_ahead }: { readonly look_ahead?: LookAhead | undefined }): LookAhead {
-  return look_ahead ?? notChecked('This run was not checked for look-ahead bias');
+  if (!look_ahead) return notChecked('This run was not checked for look-ahead bias');
+  return look_ahead.findings.length > 0 ? { ...look_ahead, state: 'found' } : look_ahead;
 }
 
 /** Line of the check list: anything but a certified run is a warning. */

@@ -112,6 +112,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
       digest: deps.digest,
       now: () => deps.clock.now(),
       processorMs: deps.processorMs,
+      observed: job.kind === 'backtest',
       onProgress: (share) => progress.report(LOADED + (COMPUTED - LOADED) * share),
     },
     deps.pause,
@@ -126,13 +127,16 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
           outcome,
           strategyDigest,
           load: found.load,
+          ...(found.replaced && { replaced: found.replaced }),
           pause: deps.pause,
           again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
         })
       : undefined;
   const sampling = deps.processorMs();
   const lookAhead =
-    job.kind === 'backtest' ? await sampleBacktest(deps, found, { config, pairs, outcome }) : undefined;
+    job.kind === 'backtest'
+      ? await sampleBacktest(deps, found, { config, pairs, plan: universe?.plan, outcome })
+      : undefined;
   const lookAheadMs = deps.processorMs() - sampling;
   if (!(await progress.stillMine())) return false;
   // An unhandled error of the strategy fails the run as well.

@@ -4,9 +4,9 @@ import { SIGNALS_NOT_CHECKED } from '#contract/values/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
-import { sampleLookAhead } from '#engine/look-ahead/search.ts';
-import { hash32 } from '#engine/random.ts';
+import { LOOK_AHEAD_SHARE, type LookAheadSample, sampleLookAhead } from '#engine/look-ahead/sample.ts';
 import type { PairData } from '#engine/run/history.ts';
+import type { UniversePlan } from '#engine/universe/plan.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 
 export interface SampleDeps {
@@ -16,43 +16,56 @@ export interface SampleDeps {
 }
 
 /**
- * Samples a finished backtest for look-ahead bias. With the robustness of its report this takes at most 10 % of the processor time. The
- * number of cuts depends on the machine, so it belongs to the job and not to the result, whose bytes are a function of its input.
+ * Searches a finished backtest for look-ahead bias. The number of further cuts depends on the machine, so the state belongs to the job
+ * and not to the result, whose bytes are a function of its input.
  */
 export async function sampleBacktest(
   { processorMs, pause }: SampleDeps,
-  { definition, load, digest }: StrategyWithDigest,
+  { load, replaced }: Pick<StrategyWithDigest, 'load' | 'replaced'>,
   run: {
     readonly config: ResolvedBacktestConfig;
     readonly pairs: readonly PairData[];
-    readonly outcome: BacktestOutcome;
+    readonly plan?: UniversePlan | undefined;
+    readonly outcome: Pick<BacktestOutcome, 'observed'>;
   },
 ): Promise<LookAhead> {
-  const { config, pairs, outcome } = run;
-  if (config.signals !== undefined) return notChecked(SIGNALS_NOT_CHECKED);
-  const { indicators_ms, simulate_ms, robustness_ms, requested_ms } = outcome.timing;
-  const { cuts, rows, findings, reason, ...sample } = await sampleLookAhead(
-    { load, config, pairs },
-    {
-      strategy: definition,
-      spent: processorMs,
-      pause,
-      // Tests on request are a part of the work that was asked for, like the run itself.
-      used: robustness_ms - requested_ms,
-      runMs: indicators_ms + simulate_ms,
-      opened: outcome.table.openedAt,
-      seed: config.seed ^ hash32(digest),
-    },
-  );
-  if (cuts === 0) return notChecked(`not_checked: ${reason}`);
-  const message =
-    `sampled: ${sampled(cuts, rows, sample.pairs)} ` +
-    (findings.length === 0 ? 'Everything was the same as with all candles.' : 'Look-ahead bias was found.');
-  return { state: 'sampled', message, cuts, rows, pairs: [...sample.pairs], findings: sentences(findings) };
+  const { config, pairs, plan } = run;
+  const { observed } = run.outcome;
+  if (!observed) return notChecked(SIGNALS_NOT_CHECKED);
+  if (observed.near.length === 0) return notChecked(NO_SIGNAL);
+  const subject = { load, replaced, config, pairs, plan };
+  const sample = await sampleLookAhead(subject, observed, { spent: processorMs, pause });
+  const { truncated, poisoned, rows, findings } = sample;
+  const state = findings.length === 0 ? 'sampled' : 'found';
+  return {
+    state,
+    message: `${state}: ${covered(sample)}${dearly(sample, config)} ${verdict(findings)}`,
+    cuts: truncated + poisoned,
+    poisoned_cuts: poisoned,
+    rows,
+    pairs: [...sample.pairs],
+    findings: sentences(findings),
+  };
 }
 
-function sampled(cuts: number, rows: number, pairs: readonly string[]): string {
-  return `${count(cuts, 'cut')} in ${count(rows, 'candle')} of ${pairs.join(', ')}.`;
+const NO_SIGNAL = 'not_checked: the strategy has no entry or exit signal in these candles';
+
+function covered({ truncated, poisoned, rows, pairs }: LookAheadSample): string {
+  const histories = `${count(truncated, 'history', 'histories')} that end earlier`;
+  return `${histories} and ${poisoned} with changed later candles, in ${count(rows, 'candle')} of ${pairs.join(', ')}.`;
+}
+
+/** Models are trained, or their features computed, in every cut: they may take more than the budget. */
+function dearly({ share }: LookAheadSample, { ml_engine }: ResolvedBacktestConfig): string {
+  if (!ml_engine || share <= LOOK_AHEAD_SHARE) return '';
+  return ` With models this took ${Math.round(share * 100)} % of the processor time.`;
+}
+
+function verdict(findings: readonly LookAheadFinding[]): string {
+  if (findings.length === 0) return 'Everything was the same as with all candles.';
+  return findings.some(({ kind }) => kind === 'look_ahead')
+    ? 'Look-ahead bias was found.'
+    : 'Look-ahead bias cannot be ruled out.';
 }
 
 /** Look-ahead warnings of a job; empty without findings. */
@@ -60,9 +73,10 @@ export function lookAheadWarnings({ findings }: LookAhead): string[] {
   const [first] = findings;
   if (first === undefined) return [];
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more, see look_ahead)` : '';
-  return [
-    `LOOK-AHEAD BIAS: the strategy uses candles that are not known yet, so this result cannot be earned. ${first}${more}`,
-  ];
+  const bias = findings.some((finding) => finding.startsWith('look_ahead: '))
+    ? 'LOOK-AHEAD BIAS: the strategy uses candles that are not known yet, so this result cannot be earned.'
+    : 'LOOK-AHEAD BIAS CANNOT BE RULED OUT.';
+  return [`${bias} ${first}${more}`];
 }
 
 /** Sentences of findings, each with its kind. */
@@ -84,6 +98,7 @@ export function describeCertificate(certificate: LookAheadCertificate): string {
   const uncalled = Object.keys(calls).filter((name) => calls[name] === 0);
   const parts = [
     `${count(cuts, 'cut')} of ${count(rows, 'candle')} of ${count(pairs.length, 'pair')}`,
+    'each with unknown and with changed later candles',
     `${count(histories, 'truncated history', 'truncated histories')} of the columns`,
     `${count(entrySignals, 'entry signal')} and ${count(trades, 'trade')}`,
     called.length > 0

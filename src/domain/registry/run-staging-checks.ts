@@ -14,6 +14,7 @@ export interface SmokeRun {
   readonly registered: RegisteredVersion;
   /** Loads the strategy again, with no state left from another run. */
   readonly load: StrategyWithDigest['load'];
+  readonly replaced?: StrategyWithDigest['replaced'];
   readonly pause: () => Promise<void>;
   readonly config: ResolvedBacktestConfig;
   readonly pairs: readonly PairData[];
@@ -110,13 +111,13 @@ function determinismCheck(first: BacktestOutcome, second: BacktestOutcome): Vali
   return { ...base, status: 'passed', message: `Two runs gave the same ${first.trades.length} trades` };
 }
 
-async function lookAheadCheck({ load, pause, config, pairs }: SmokeRun): Promise<ValidationCheck> {
+async function lookAheadCheck({ load, replaced, pause, config, pairs }: SmokeRun): Promise<ValidationCheck> {
   const base = { name: 'look_ahead', threshold: 'certified' satisfies LookAheadState };
   if (config.signals !== undefined) {
     return { ...base, status: 'warning', value: 'not_checked', message: SIGNALS_NOT_CHECKED };
   }
   try {
-    const certificate = await certifyLookAhead({ load, config, pairs }, { pause });
+    const certificate = await certifyLookAhead({ load, replaced, config, pairs }, { pause });
     const found = sentences(certificate.findings);
     const message = describeCertificate(certificate);
     if (found.length === 0) {

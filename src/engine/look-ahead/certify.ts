@@ -1,13 +1,16 @@
-import type { Candles } from '../candles.ts';
-import { createRandom } from '../random.ts';
-import { type PairHistory, trainingRows } from '../run/history.ts';
-import { atTimeframe } from '../run/prepare-pair.ts';
-import type { ParameterValues } from '../strategy.ts';
+import { indexAtOrAfter } from '../candles.ts';
+import { createRandom, hash32 } from '../random.ts';
+import type { PairHistory } from '../run/history.ts';
+import { mlRunOf } from '../run/prepare-pair.ts';
 import { locationOf } from '../strategy-errors.ts';
-import { tradedRange } from '../timeframe.ts';
-import { analyzeLookAhead } from './analysis.ts';
-import { countEntries } from './cuts.ts';
-import { columnFinding, failureFinding, guardFinding, type LookAheadFinding } from './findings.ts';
+import { chooseLengths, countEntries, signalRows } from './cuts.ts';
+import {
+  failureFinding,
+  guardFinding,
+  type LookAheadFinding,
+  replacedFindings,
+  unknownRowsFinding,
+} from './findings.ts';
 import type { GuardLog, MemberUse } from './guard.ts';
 import { type LookAheadSubject, type Observed, runWhole } from './runs.ts';
 import {
@@ -16,14 +19,18 @@ import {
   cutTimes,
   differences,
   firstOfEach,
-  MIN_ROWS,
-  type Search,
+  notRepeated,
+  poisonedCut,
+  type TestedCut,
   testCut,
+  testTruncated,
   tradedRows,
+  truncatedCut,
+  type WholeSearch,
 } from './search.ts';
 
 export interface CertifyOptions {
-  /** Number of cuts: times at which the candles of all pairs end. Default 20. */
+  /** Number of cuts: times at which the candles of all pairs end, and after which they are changed. Default 20. */
   readonly cuts?: number;
   /** Number of truncated histories of the column test, over all pairs. Default 200, with models 60. */
   readonly histories?: number;
@@ -39,7 +46,7 @@ export interface CertifyOptions {
 export interface LookAheadCertificate {
   /** Empty for a certified strategy. */
   readonly findings: readonly LookAheadFinding[];
-  /** Number of cuts, each a repeated run on truncated candles. */
+  /** Number of cuts, each a repeated run on truncated candles, and one on changed later candles. */
   readonly cuts: number;
   /** Number of truncated histories of the column test, over all pairs. */
   readonly histories: number;
@@ -62,7 +69,7 @@ const MIN_HISTORIES = 24;
  * Certifies that a strategy with its callbacks is free of look-ahead bias:
  * - the guarded whole run equals the plain one;
  * - columns and signals are equal on truncated histories;
- * - at each cut the run up to then equals the run with all candles.
+ * - at each cut the run up to then equals the run with all candles, whether later ones are unknown or changed.
  *
  * Every run loads the strategy again.
  *
@@ -83,73 +90,78 @@ export async function certifyLookAhead(
   const columns = await testColumns(search, options);
   progress(0.4);
   const times = cutTimes(search, cuts, createRandom(seed));
-  const compared = [...guarded.differing];
+  const tested: TestedCut[] = [];
   for (const [at, time] of times.entries()) {
     await pause();
-    compared.push(...(await testCut(search, time)));
+    tested.push(await testTruncated(search, subject.load, time));
+    await pause();
+    tested.push(testCut(search, await subject.load(), poisonedCut(search, time, at)));
     progress(0.4 + (0.6 * (at + 1)) / times.length);
   }
+  const proven = await confirmed(search, [...columns, ...tested]);
+  const { failure } = search.run;
+  const needed = failure === undefined ? [] : [unknownRowsFinding(failure)];
   return {
     findings: firstOfEach([
-      ...guarded.forbidden,
-      ...columns.findings,
-      ...(await confirmed(search, compared)),
+      ...guarded,
+      ...needed,
+      ...proven,
+      ...replacedFindings(subject.replaced?.() ?? []),
     ]),
     cuts: times.length,
-    histories: columns.histories,
+    histories: columns.length,
     rows: tradedRows(search),
     pairs: search.histories.map(({ data }) => data.pair),
-    entrySignals: entrySignals(search.whole),
-    trades: search.whole.trades.length,
-    calls: callCounts(search.whole),
+    entrySignals: entrySignals(search.run),
+    trades: search.run.table.length,
+    calls: callCounts(search.run),
   };
 }
 
-interface GuardTest {
-  /** Forbidden reads and writes, which need no second proof. */
-  readonly forbidden: readonly LookAheadFinding[];
-  /** Differences of the guarded run from the plain one. */
-  readonly differing: readonly LookAheadFinding[];
-}
-
-async function testGuarded(search: Search): Promise<GuardTest> {
-  const { subject, histories, fits, whole } = search;
-  if (whole.callbacks.length === 0) return { forbidden: [], differing: [] };
-  const log: GuardLog = { error: null };
+/** Forbidden reads and writes, which need no second proof, or differences of the guarded run from the plain one. */
+async function testGuarded(search: WholeSearch): Promise<LookAheadFinding[]> {
+  const { subject, histories, fits, run } = search;
+  if (run.callbacks.length === 0) return [];
+  const guard: GuardLog = { error: null, call: null };
   let guarded: Observed | undefined;
   let failure: unknown;
   try {
-    guarded = await runWhole(subject, histories, fits, log);
+    guarded = await runWhole(subject, histories, fits, { guard });
   } catch (error) {
     failure = error;
   }
-  if (log.error) return { forbidden: [guardFinding(log.error.cause, log.error.call)], differing: [] };
-  if (!guarded)
-    return { forbidden: [], differing: [failureFinding(failure, 'while its columns were guarded')] };
+  if (guard.error) return [guardFinding(guard.error.cause, guard.error.call)];
+  if (!guarded) return [failureFinding(failure, 'while its columns were guarded')];
   const sides = {
     kind: 'look_ahead',
     before: 'with the known rows only',
     after: 'with all candles',
   } as const;
-  const found = differences(search, guarded, whole, sides);
-  return { forbidden: [], differing: await Promise.all(found.map((each) => withUse(search, each))) };
+  const found = differences(search, guarded, run, sides);
+  if (found.length === 0) return [];
+  const differing = await notRepeated(search, {
+    time: Number.POSITIVE_INFINITY,
+    callsFrom: Number.NEGATIVE_INFINITY,
+  });
+  return differing.length > 0 ? differing : Promise.all(found.map((each) => withUse(search, each)));
 }
 
 /** Adds the column member, such as `at` or `length`, that the call of a finding used, with its location. */
 async function withUse(
-  { subject, histories, fits }: Search,
+  { subject, histories, fits }: WholeSearch,
   finding: LookAheadFinding,
 ): Promise<LookAheadFinding> {
   const { callback, pair, time } = finding;
   if (callback === null) return finding;
   const uses: MemberUse[] = [];
-  const log: GuardLog = {
+  const guard: GuardLog = {
     error: null,
+    call: null,
     onUse: (use, call) => {
       if (call.callback === callback && call.pair === pair && call.opened === time) uses.push(use);
     },
   };
-  await runWhole(subject, histories, fits, log);
+  await runWhole(subject, histories, fits, { guard });
   const use = uses[0];
   if (!use) return finding;
   const location = locationOf(use.stack);
@@ -158,37 +170,42 @@ async function withUse(
   return { ...finding, column, location, message: location ? `${message} (${location})` : message };
 }
 
-interface ColumnTest {
-  readonly findings: readonly LookAheadFinding[];
-  readonly histories: number;
+/** Tests columns and signals on many more truncated histories than there are cuts, one pair at a time. */
+async function testColumns(search: WholeSearch, options: CertifyOptions): Promise<TestedCut[]> {
+  const { subject, histories, analyses } = search;
+  const { seed = 1, pause = async () => undefined } = options;
+  const ml = subject.config.ml_engine;
+  const total = options.histories ?? (ml ? DEFAULT_HISTORIES_WITH_MODELS : DEFAULT_HISTORIES);
+  const wanted = Math.max(MIN_HISTORIES, Math.floor(total / histories.length));
+  const tested: TestedCut[] = [];
+  for (const history of histories) {
+    const { pair } = history.data;
+    const { timestamp } = history.candles;
+    const [min, { length }] = [history.from + 1, timestamp];
+    const signals = signalRows(analyses.get(pair)!.signals, min, length);
+    const random = createRandom(seed ^ hash32(pair));
+    const strategy = await subject.load();
+    for (const known of chooseLengths(signals, min, length, wanted, random, beginnings(search, history))) {
+      await pause();
+      const cut = { ...truncatedCut(timestamp[known]!), only: pair, simulated: false };
+      tested.push(testCut(search, strategy, cut));
+    }
+  }
+  return tested;
 }
 
-/** Tests columns and signals on many more truncated histories than there are cuts. */
-async function testColumns({ subject, histories }: Search, options: CertifyOptions): Promise<ColumnTest> {
-  const { config } = subject;
-  const { ml_engine: ml, timeframe } = config;
-  const strategy = atTimeframe(await subject.load(), config);
-  const minRows = (history: PairHistory) => history.startup + trainingRows(timeframe, ml) + MIN_ROWS;
-  const searched = histories.filter((each) => each.candles.timestamp.length > minRows(each));
-  if (searched.length === 0) return { findings: [], histories: 0 };
-  const candles = new Map<string, Candles>(searched.map((each) => [each.data.pair, each.candles]));
-  const total = options.histories ?? (ml ? DEFAULT_HISTORIES_WITH_MODELS : DEFAULT_HISTORIES);
-  try {
-    const report = analyzeLookAhead(strategy, config.params as ParameterValues, candles, {
-      histories: Math.max(MIN_HISTORIES, Math.floor(total / candles.size)),
-      seed: options.seed ?? 1,
-      ml: ml && {
-        config: ml,
-        seed: config.seed,
-        start: tradedRange(config).start,
-        startup: Math.max(...searched.map(({ startup }) => startup)),
-      },
-      informative: new Map(searched.map((each) => [each.data.pair, each.informative])),
-    });
-    return { findings: report.findings.map(columnFinding), histories: report.histories };
-  } catch (error) {
-    return { findings: [failureFinding(error, 'on a truncated history')], histories: 0 };
-  }
+/** Maximum number of histories that end at the beginning of a window; spread over the pair. */
+const MAX_BEGINNINGS = 12;
+
+/**
+ * Lengths of histories that end at the beginning of a window. A model trained across the border used labels that are unknown in
+ * them.
+ */
+function beginnings({ subject }: WholeSearch, history: PairHistory): number[] {
+  const windows = mlRunOf(subject.config, history)?.windows ?? [];
+  const begun = windows.map(({ from }) => indexAtOrAfter(history.candles.timestamp, from) + 1);
+  const every = Math.max(1, begun.length / MAX_BEGINNINGS);
+  return begun.filter((_, index) => Math.floor(index / every) !== Math.floor((index - 1) / every));
 }
 
 function entrySignals({ analyses }: Observed): number {

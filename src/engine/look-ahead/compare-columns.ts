@@ -1,7 +1,8 @@
-import type { Analysis } from '../analysis/analyze.ts';
+import type { Analysis, Computed } from '../analysis/analyze.ts';
 import type { Candles } from '../candles.ts';
 import type { MlAnalysis } from '../ml/fit-window.ts';
-import type { Columns } from '../strategy.ts';
+import type { TrainingInputs } from '../ml/training-inputs.ts';
+import type { Columns, Signals } from '../strategy.ts';
 
 /**
  * Defect of a column:
@@ -31,6 +32,11 @@ export interface ColumnFinding {
 
 /** Relative tolerance of columns: a sum over a longer array may be added in another order. */
 const COLUMN_TOLERANCE = 1e-9;
+/**
+ * Differences up to this share of a column's largest value are rounding too, such as those of a Fourier transform near 0. What the
+ * strategy decides by such a column must be the same all the same.
+ */
+const ROUNDING = 1e-12;
 
 /** Reads one row of a column. */
 type Reader = (row: number) => number | string;
@@ -42,16 +48,30 @@ const noSignals: Reader = () => 0;
 const noTags: Reader = () => '';
 
 export function columnsOf(analysis: Analysis | MlAnalysis): Compared {
-  const { columns, informative, signals } = analysis;
+  const features = 'trainingInputs' in analysis ? featureColumns(analysis.trainingInputs) : [];
+  return new Map([...computedColumns(analysis), ...features, ...signalColumns(analysis.signals)]);
+}
+
+/** Columns of the pair and of its informative series. */
+export function computedColumns({
+  columns,
+  informative,
+}: Pick<Computed, 'columns' | 'informative'>): Compared {
   const compared = new Map<string, Column>();
   addColumns(compared, 'columns', columns);
-  if ('trainingInputs' in analysis) {
-    const { names, columns: features } = analysis.trainingInputs.features;
-    addColumns(compared, 'features', Object.fromEntries(names.map((name, i) => [name, features[i]!])));
-  }
-  for (const [timeframe, aligned] of Object.entries(informative)) {
-    addColumns(compared, `informative.${timeframe}`, aligned);
-  }
+  for (const [key, aligned] of Object.entries(informative))
+    addColumns(compared, `informative.${key}`, aligned);
+  return compared;
+}
+
+export function featureColumns({ features: { names, columns } }: TrainingInputs): Compared {
+  const compared = new Map<string, Column>();
+  addColumns(compared, 'features', Object.fromEntries(names.map((name, i) => [name, columns[i]!])));
+  return compared;
+}
+
+export function signalColumns(signals: Signals): Compared {
+  const compared = new Map<string, Column>();
   for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
     compared.set(name, signals[name] ?? noSignals);
   }
@@ -69,14 +89,11 @@ function addColumns(compared: Map<string, Column>, path: string, columns: Column
 
 /** The labels of a run with models; empty without models. */
 export function labelOf(analysis: Analysis | MlAnalysis): Compared {
-  if (!('trainingInputs' in analysis)) return new Map();
-  return new Map([['label', analysis.trainingInputs.labels]]);
+  return 'trainingInputs' in analysis ? labelColumn(analysis.trainingInputs) : new Map();
 }
 
-export function inputColumns(candles: Candles): Compared {
-  const compared = new Map<string, Column>();
-  addColumns(compared, 'candles', { ...candles });
-  return compared;
+export function labelColumn({ labels }: TrainingInputs): Compared {
+  return new Map([['label', labels]]);
 }
 
 /** Collects one finding per kind and column: the first proof and the number of histories that gave one. */
@@ -114,6 +131,28 @@ export class Findings {
   all(): ColumnFinding[] {
     return [...this.#byColumn.values()];
   }
+
+  get isEmpty(): boolean {
+    return this.#byColumn.size === 0;
+  }
+}
+
+/** Columns of which the first `known` rows are those of `own`, if they are the same but for rounding. */
+export function withOwnRows(columns: Columns, own: Columns, known: number): Columns {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, withOwn(column, own[name]!, known)]),
+  );
+}
+
+export function withOwn(column: Float64Array, own: Float64Array, known: number): Float64Array {
+  const rows = Math.min(known, own.length);
+  let row = firstUnequal(column, own, 0, rows);
+  if (row === rows) return column;
+  // Only what is the same but for its last digits is replaced.
+  for (; row < rows; row++) if (!isSame(column[row]!, own[row]!)) return column;
+  const settled = column.slice();
+  settled.set(own.subarray(0, rows));
+  return settled;
 }
 
 const undefinedColumn: Reader = () => Number.NaN;
@@ -126,28 +165,42 @@ function firstDifference(
   if (before === after) return undefined;
   const areValues = typeof before !== 'function' && typeof after !== 'function';
   const [readBefore, readAfter] = [readerOf(before), readerOf(after)];
+  let rounding = Number.NaN;
   for (let row = 0; row < rows; row++) {
     if (areValues) row = firstUnequal(before, after, row, rows);
     if (row === rows) break;
     const a = readBefore(row);
     const b = readAfter(row);
-    if (!isSame(a, b)) return { row, before: a, after: b };
+    if (isSame(a, b)) continue;
+    if (after instanceof Float64Array) {
+      if (Number.isNaN(rounding)) rounding = ROUNDING * largestIn(after, rows);
+      if (Math.abs(Number(a) - Number(b)) <= rounding) continue;
+    }
+    return { row, before: a, after: b };
   }
   return undefined;
 }
 
+function largestIn(column: Float64Array, rows: number): number {
+  let largest = 0;
+  for (let row = 0; row < rows; row++) largest = Math.max(largest, Math.abs(column[row]!) || 0);
+  return Number.isFinite(largest) ? largest : 0;
+}
+
 const readerOf = (column: Column): Reader => (typeof column === 'function' ? column : (row) => column[row]!);
 
-/** First row from `from` on with other bits or NaN; `rows` without one. Nearly all rows are equal. */
+/** First row from `from` on with other values; `rows` without one. Nearly all rows are equal. */
 function firstUnequal(
   a: Float64Array | Uint8Array,
   b: Float64Array | Uint8Array,
   from: number,
   rows: number,
 ): number {
-  let row = from;
-  while (row < rows && a[row] === b[row]) row++;
-  return row;
+  for (let row = from; row < rows; row++) {
+    // The first comparison decides nearly all rows: these loops run before they are optimized.
+    if (a[row] !== b[row] && !(Number.isNaN(a[row]) && Number.isNaN(b[row]))) return row;
+  }
+  return rows;
 }
 
 /** Equal but for the order in which numbers were added up. */

@@ -1,14 +1,135 @@
 import type { Random } from '../random.ts';
+import type { PairHistory } from '../run/history.ts';
 import type { Signals } from '../strategy.ts';
 
-/** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */
-export const LAST_ROWS = 3;
+/** Cuts of each kind that every run gets, as far as it has signals. */
+export const MIN_CUTS = 8;
+/** Candles from the start of a run in which every cut is short. */
+const NEAR_ROWS = 200;
+
+/** Signals near the start of a pair's traded rows. */
+export interface NearSignals {
+  /** Number of rows that contain them. */
+  readonly rows: number;
+  /** Rows by kind of signal, ascending. A rare kind may be the one that looks ahead. */
+  readonly byKind: readonly (readonly number[])[];
+}
+
+const SIDES = [
+  ['enterLong', 'enterTag'],
+  ['exitLong', 'exitTag'],
+  ['enterShort', 'enterTag'],
+  ['exitShort', 'exitTag'],
+] as const;
 
 /**
- * Lengths of the truncated histories, ascending: all of them if enough are wanted. Otherwise the ends are signal rows, random
+ * The first rows with signals, of each column and tag. Rows on which a signal begins come first: on the others it could follow from
+ * the row before. The last row has nothing after it.
+ */
+export function nearSignals(signals: Signals, { from, candles }: PairHistory): NearSignals {
+  const end = candles.timestamp.length - 1;
+  const begun = firstRows(signals, from, end, true);
+  const rows = begun.length < MIN_CUTS ? [...begun, ...firstRows(signals, from, end, false)] : begun;
+  const near = Math.max(from + NEAR_ROWS, ...rows.slice(0, MIN_CUTS));
+  const byKind = new Map<string, number[]>();
+  for (const row of rows.filter((each) => each <= near)) {
+    for (const [column, tags] of SIDES) {
+      if (signals[column]?.[row] !== 1) continue;
+      const kind = `${column} ${signals[tags]?.[row] ?? 0}`;
+      const own = byKind.get(kind) ?? [];
+      byKind.set(kind, own);
+      if (!own.includes(row)) own.push(row);
+    }
+  }
+  return { rows: Math.min(near + 2, candles.timestamp.length), byKind: [...byKind.values()] };
+}
+
+/** Rows of [from, end) with a signal, or on which one begins, ascending: those near the start, and as many as there are cuts. */
+function firstRows(signals: Signals, from: number, end: number, begins: boolean): number[] {
+  const columns = SIDES.flatMap(([name]) => signals[name] ?? []);
+  const rows: number[] = [];
+  for (let row = from; row < end; row++) {
+    if (rows.length >= MIN_CUTS && row > from + NEAR_ROWS) break;
+    for (const column of columns) {
+      if (column[row] !== 1 || (begins && row > from && column[row - 1] === 1)) continue;
+      rows.push(row);
+      break;
+    }
+  }
+  return rows;
+}
+
+/** A pair with its signals. */
+export interface PairSignals {
+  readonly history: PairHistory;
+  readonly near: NearSignals;
+}
+
+/**
+ * Open times (ms, ascending) of the candles that are forming at cuts just after a signal. The pairs, and of each pair the kinds of
+ * signals, take turns. None is later than needed for {@link MIN_CUTS} of them, or than the candles near the start.
+ */
+export function signalTimes(pairs: readonly PairSignals[]): number[] {
+  const queues = pairs.map(({ history, near }) => {
+    const times = inTurn(near.byKind).map((row) => history.candles.timestamp[row]! + history.stepMs);
+    return [...new Set(times)];
+  });
+  const all = [...new Set(queues.flat())].sort((a, b) => a - b);
+  const last = Math.max(all[MIN_CUTS - 1] ?? Number.POSITIVE_INFINITY, nearEnd(pairs));
+  const near = queues
+    .map((queue) => queue.filter((time) => time <= last))
+    .sort(([a = Number.POSITIVE_INFINITY], [b = Number.POSITIVE_INFINITY]) => a - b);
+  return [...new Set(inTurn(near))].slice(0, MIN_CUTS).sort((a, b) => a - b);
+}
+
+/** End of the candles near the start of a run, ms. */
+export function nearEnd(pairs: readonly Pick<PairSignals, 'history'>[]): number {
+  const starts = pairs.map(
+    ({ history: { candles, from, stepMs } }) => candles.timestamp[from]! + NEAR_ROWS * stepMs,
+  );
+  return Math.min(...starts);
+}
+
+/** The first element of each list, then the second of each, and so on. */
+function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
+}
+
+/** A row of a pair's traded rows that is drawn over the whole run. At least one row is known before it. */
+export function drawRow({ from, candles }: PairHistory, random: Random): number {
+  const rows = candles.timestamp.length - from - 1;
+  return from + 1 + Math.floor(random() * rows);
+}
+
+/** Signals of a pair, drawn evenly over the whole run: open times of the candles after them, ms. */
+export function drawSignals(
+  signals: Signals,
+  history: PairHistory,
+  wanted: number,
+  random: Random,
+): number[] {
+  const { from, candles, stepMs } = history;
+  const end = candles.timestamp.length - 1;
+  const columns = SIDES.flatMap(([name]) => signals[name] ?? []);
+  const times = new Set<number>();
+  for (let part = 0; part < wanted; part++) {
+    // The first signal at or after a row that is drawn from an equal part of the run.
+    let row = from + Math.floor(((part + random()) / wanted) * (end - from));
+    while (row < end && !columns.some((column) => column[row] === 1)) row++;
+    if (row < end) times.add(candles.timestamp[row]! + stepMs);
+  }
+  return [...times];
+}
+
+/** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */
+const LAST_ROWS = 3;
+
+/**
+ * Lengths of truncated histories of one pair, ascending: all of them if enough are wanted. Otherwise the ends are signal rows, random
  * rows, the last rows and `also`. A random end may show a signal that is withdrawn later.
  */
-export function chooseCuts(
+export function chooseLengths(
   signals: readonly number[],
   minLength: number,
   length: number,

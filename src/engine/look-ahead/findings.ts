@@ -1,9 +1,15 @@
-import type { PairHistory } from '../run/history.ts';
-import type { SimulatedTrade } from '../simulator/trade-table.ts';
+import { type TradeOrder, type TradeTable, textAt } from '../simulator/trade-table.ts';
 import { describeThrown, locationOf } from '../strategy-errors.ts';
-import { type ColumnFinding, columnsOf, Findings, isSame, labelOf } from './compare-columns.ts';
+import { type ColumnFinding, isSame } from './compare-columns.ts';
 import type { Call, CallbackName, Comparable, GuardError, GuardedCall } from './guard.ts';
-import { knownRows, type Observed, type PairAnalysis } from './runs.ts';
+
+/** Orders of a run, and what its callbacks returned. */
+export interface Acted {
+  readonly callbacks: readonly string[];
+  /** Chronological. */
+  readonly calls: readonly Call[];
+  readonly table: TradeTable;
+}
 
 /**
  * Reason for rejecting a strategy:
@@ -50,9 +56,12 @@ export function guardFinding(cause: GuardError, call: GuardedCall): LookAheadFin
   };
 }
 
-/** Certificate finding for a finding of the column test. */
-export function columnFinding(found: ColumnFinding): LookAheadFinding {
-  const { kind, pair, column, row, time, before, after, known } = found;
+/** Finding for a column. `when`: phrase for what the strategy knew when the row had the value `before`. */
+export function columnFinding(
+  found: ColumnFinding,
+  when = `when ${found.known} candles were known`,
+): LookAheadFinding {
+  const { kind, pair, column, row, time, before, after } = found;
   return {
     kind,
     pair,
@@ -61,7 +70,7 @@ export function columnFinding(found: ColumnFinding): LookAheadFinding {
     time,
     callback: null,
     location: '',
-    message: `${column} of ${pair} at ${iso(time)} was ${before} when ${known} candles were known, and is ${after} with all`,
+    message: `${column} of ${pair} at ${iso(time)} was ${before} ${when}, and is ${after} with all`,
   };
 }
 
@@ -79,24 +88,20 @@ export function failureFinding(error: unknown, when: string): LookAheadFinding {
   };
 }
 
-/** Compares columns and signals in the rows that had closed by `time`, of every pair with an analysis. */
-export function compareColumns(
-  histories: readonly PairHistory[],
-  time: number,
-  cut: ReadonlyMap<string, PairAnalysis>,
-  whole: ReadonlyMap<string, PairAnalysis>,
-): LookAheadFinding[] {
-  return histories.flatMap((history) => {
-    const { pair } = history.data;
-    const [before, after] = [cut.get(pair), whole.get(pair)];
-    if (!before || !after) return [];
-    const known = knownRows(history, time);
-    const findings = new Findings(pair, history.candles);
-    findings.compare('look_ahead', known, columnsOf(before), columnsOf(after));
-    const horizon = 'trainingInputs' in after ? after.trainingInputs.horizon : 0;
-    findings.compare('look_ahead', known - horizon, labelOf(before), labelOf(after));
-    return findings.all().map(columnFinding);
-  });
+/** Finding for built-in functions that the strategy replaced: they could hand it arrays of the engine. */
+export function replacedFindings(names: readonly string[]): LookAheadFinding[] {
+  if (names.length === 0) return [];
+  const message = `The strategy replaced ${names.join(', ')}, which the engine calls with candles that are not known yet`;
+  return [{ ...failureFinding('', ''), kind: 'input_changed', message }];
+}
+
+/** Finding for a run that failed when arrays that the strategy kept showed known rows only, and ran with all rows. */
+export function unknownRowsFinding(error: unknown): LookAheadFinding {
+  const failure = failureFinding(
+    error,
+    'without the rows of kept arrays that are not known yet, and ran with them',
+  );
+  return { ...failure, kind: 'look_ahead' };
 }
 
 /** Kind of a difference between two runs, and a phrase for each run. */
@@ -107,22 +112,48 @@ export interface Sides {
   readonly after: string;
 }
 
-/**
- * First difference between two runs' calls, orders and trades in candles that open before `end`, ms. Later differences may
- * follow from the first.
- */
-export function compareRuns(
-  before: Observed,
-  after: Observed,
-  end: number,
-  sides: Sides,
-): LookAheadFinding | undefined {
-  return compareCalls(before, after, end, sides) ?? compareTrades(before, after, end, sides);
+/** Candles of which two runs are compared, by their open times, ms; `to` is exclusive. */
+interface Compared {
+  readonly to: number;
+  /** Of calls; orders are compared from the start. */
+  readonly from?: number | undefined;
 }
 
-function compareCalls(before: Observed, after: Observed, end: number, sides: Sides) {
-  const callsBefore = before.calls.filter(({ opened }) => opened < end);
-  const callsAfter = after.calls.filter(({ opened }) => opened < end);
+/**
+ * First difference between two runs' calls, orders and trades. Later differences may follow from the first. Orders must be equal
+ * exactly, unless a callback returned a number that differs by rounding.
+ */
+export function compareRuns(
+  before: Acted,
+  after: Acted,
+  candles: Compared,
+  sides: Sides,
+): LookAheadFinding | undefined {
+  const [a, b] = [callsIn(before, candles), callsIn(after, candles)];
+  return compareCalls(a, b, sides) ?? compareTrades(before, after, candles.to, sides, areExact(a, b));
+}
+
+// Runs have thousands of calls, and these functions are not optimized yet when a short task calls them: they are loops.
+
+function callsIn({ calls }: Acted, { from = Number.NEGATIVE_INFINITY, to }: Compared): Call[] {
+  const found: Call[] = [];
+  for (let index = 0, { length } = calls; index < length; index++) {
+    const call = calls[index]!;
+    if (call.opened >= to) break;
+    if (call.opened >= from) found.push(call);
+  }
+  return found;
+}
+
+/** True if equal calls returned the same bits. */
+function areExact(before: readonly Call[], after: readonly Call[]): boolean {
+  for (let index = 0, { length } = before; index < length; index++) {
+    if (!Object.is(before[index]!.returned ?? null, after[index]?.returned ?? null)) return false;
+  }
+  return true;
+}
+
+function compareCalls(callsBefore: readonly Call[], callsAfter: readonly Call[], sides: Sides) {
   const count = Math.max(callsBefore.length, callsAfter.length);
   for (let index = 0; index < count; index++) {
     const [a, b] = [callsBefore[index], callsAfter[index]];
@@ -179,15 +210,15 @@ function callFinding(call: Call, difference: string, { kind }: Sides): LookAhead
 }
 
 function isSameCall(a: Call, b: Call): boolean {
-  return (
-    a.callback === b.callback &&
-    a.pair === b.pair &&
-    a.opened === b.opened &&
-    a.args.every((value, index) => isSameValue(value, b.args[index]))
-  );
+  if (a.callback !== b.callback || a.pair !== b.pair || a.opened !== b.opened) return false;
+  for (let index = 0, { length } = a.args; index < length; index++) {
+    if (!isSameValue(a.args[index], b.args[index])) return false;
+  }
+  return true;
 }
 
 function isSameValue(a: Comparable, b: Comparable): boolean {
+  if (a === b) return true;
   if (typeof a === 'number' && typeof b === 'number') return isSame(a, b);
   // null and undefined both mean "no change".
   return (a ?? null) === (b ?? null);
@@ -198,92 +229,164 @@ const shown = (value: Comparable) => (typeof value === 'string' ? JSON.stringify
 /** Callbacks that set limit prices: such an entry may be filled after the cut, in a missing candle. */
 const LIMIT_ENTRIES = ['customEntryPrice', 'adjustEntryPrice'];
 
-function compareTrades(before: Observed, after: Observed, end: number, sides: Sides) {
-  const closed = ({ trades }: Observed) =>
-    trades.filter((each) => !each.leftOpen && each.closedAt < end).map(exitOf);
-  const opened = ({ trades }: Observed) =>
-    trades
-      .filter((each) => each.openedAt < end)
-      .map(entryOf)
-      .sort((a, b) => a.opened - b.opened || comparePairs(a, b));
-  const adjusted = ({ trades }: Observed) =>
-    trades
-      .flatMap(adjustmentsOf)
-      .filter(({ filled }) => filled! < end)
-      .sort((a, b) => a.filled! - b.filled! || comparePairs(a, b) || a.opened - b.opened);
+/** Trades that closed before `end`, in the order of closing, then those that were open. */
+function compareTrades(before: Acted, after: Acted, end: number, sides: Sides, exact: boolean) {
+  const isEqual: IsEqual = exact ? Object.is : isSameValue;
+  const [a, b] = [before.table, after.table];
+  let [one, other] = [nextClosed(a, -1, end), nextClosed(b, -1, end)];
+  while (one < a.length && other < b.length && isSameTrade(a, one, b, other, isEqual)) {
+    one = nextClosed(a, one, end);
+    other = nextClosed(b, other, end);
+  }
+  if (one < a.length || other < b.length) {
+    return tradeFinding([a, one < a.length ? one : -1], [b, other < b.length ? other : -1], end, sides);
+  }
+  const [openA, openB] = [openRows(a, end), openRows(b, end)];
   const byLimit = before.callbacks.some((name) => LIMIT_ENTRIES.includes(name));
-  return (
-    (byLimit ? undefined : firstDifference(opened(before), opened(after), sides)) ??
-    firstDifference(adjusted(before), adjusted(after), sides) ??
-    firstDifference(closed(before), closed(after), sides)
+  for (let index = 0; index < Math.max(openA.length, openB.length); index++) {
+    const [left, right] = [openA[index] ?? -1, openB[index] ?? -1];
+    if (left >= 0 && right >= 0 && isSameOpenTrade(a, left, b, right, end, isEqual)) continue;
+    return byLimit ? undefined : tradeFinding([a, left], [b, right], end, sides);
+  }
+  return undefined;
+}
+
+type IsEqual = (a: Comparable, b: Comparable) => boolean;
+
+/** The next trade that closed before `end`, ms, and not only because the data ended; the number of trades without one. */
+function nextClosed({ length, leftOpen, closedAt }: TradeTable, row: number, end: number): number {
+  let next = row + 1;
+  while (next < length && (leftOpen[next] === 1 || closedAt[next]! >= end)) next++;
+  return next;
+}
+
+/** Rows of the trades that were open at `end`, ms, in the order of opening. */
+function openRows(table: TradeTable, end: number): number[] {
+  const { length, openedAt, closedAt, leftOpen } = table;
+  const rows: number[] = [];
+  for (let row = 0; row < length; row++) {
+    if (openedAt[row]! < end && (leftOpen[row] === 1 || closedAt[row]! >= end)) rows.push(row);
+  }
+  const pair = (row: number) => textAt(table.pair, row);
+  // Trades of the same time are left open in another order in another run.
+  return rows.sort(
+    (x, y) => openedAt[x]! - openedAt[y]! || (pair(x) < pair(y) ? -1 : pair(x) > pair(y) ? 1 : 0),
   );
 }
 
-/** Order of two events at the same time, which differs between runs where trades are left open. */
-function comparePairs(a: TradeEvent, b: TradeEvent): number {
-  if (a.pair === b.pair) return 0;
-  return a.pair < b.pair ? -1 : 1;
+const CLOSED_NUMBERS = [
+  'openedAt',
+  'closedAt',
+  'entryPrice',
+  'exitPrice',
+  'amount',
+  'leverage',
+  'profit',
+  'stopPrice',
+] as const;
+
+function isSameTrade(a: TradeTable, one: number, b: TradeTable, other: number, isEqual: IsEqual): boolean {
+  for (const name of CLOSED_NUMBERS) if (!isEqual(a[name][one]!, b[name][other]!)) return false;
+  return (
+    isSameOrigin(a, one, b, other) &&
+    textAt(a.exitReason, one) === textAt(b.exitReason, other) &&
+    areSameOrders(a.orders.get(one) ?? [], b.orders.get(other) ?? [], isEqual)
+  );
 }
 
-/** Compared values of a trade's entry or exit. */
-interface TradeEvent {
-  readonly pair: string;
-  readonly opened: number;
-  /** Of an addition or partial exit. */
-  readonly filled?: number;
-  /** Description for a finding. */
-  readonly text: string;
-  readonly values: readonly Comparable[];
+function isSameOrigin(a: TradeTable, one: number, b: TradeTable, other: number): boolean {
+  return (
+    textAt(a.pair, one) === textAt(b.pair, other) &&
+    textAt(a.side, one) === textAt(b.side, other) &&
+    textAt(a.enterTag, one) === textAt(b.enterTag, other)
+  );
 }
 
-/** The first entry of a trade: later orders change its average price and its amount. */
-function entryOf({ pair, openedAt, side, leverage, enterTag, orders, ...trade }: SimulatedTrade): TradeEvent {
-  const { price, amount } = orders?.[0] ?? { price: trade.entryPrice, amount: trade.amount };
-  const text = `${side} entry at ${price}${enterTag === null ? '' : ` (${enterTag})`}`;
-  return { pair, opened: openedAt, text, values: [side, price, amount, leverage, enterTag] };
+/** An open trade is compared by its orders that were filled before `end`: later ones change its average price and its amount. */
+function isSameOpenTrade(
+  a: TradeTable,
+  one: number,
+  b: TradeTable,
+  other: number,
+  end: number,
+  isEqual: IsEqual,
+): boolean {
+  return (
+    isSameOrigin(a, one, b, other) &&
+    a.openedAt[one] === b.openedAt[other] &&
+    isEqual(a.leverage[one]!, b.leverage[other]!) &&
+    areSameOrders(ordersBefore(a, one, end), ordersBefore(b, other, end), isEqual)
+  );
 }
 
-/** The additions and partial exits of a trade. Its last exit is its own event. */
-function adjustmentsOf({ pair, openedAt, orders = [], leftOpen }: SimulatedTrade): TradeEvent[] {
-  return orders.slice(1, leftOpen ? -1 : undefined).map(({ side, price, amount, filledAt, tag }) => ({
+type ComparedOrder = Pick<TradeOrder, 'side' | 'price' | 'amount' | 'filledAt' | 'tag'>;
+
+/** The filled orders of an open trade; the first entry of one without other orders. */
+function ordersBefore(table: TradeTable, row: number, end: number): readonly ComparedOrder[] {
+  const { entryPrice, amount, openedAt, leftOpen } = table;
+  const [first, ...others] = table.orders.get(row) ?? [];
+  // The time of the first fill is not known without other orders.
+  const entry = { side: 'entry', filledAt: openedAt[row]!, tag: textAt(table.enterTag, row) } as const;
+  const price = first?.price ?? entryPrice[row]!;
+  const later = leftOpen[row] === 1 ? others.slice(0, -1) : others;
+  return [
+    { ...entry, price, amount: first?.amount ?? amount[row]! },
+    ...later.filter(({ filledAt }) => filledAt < end),
+  ];
+}
+
+function areSameOrders(
+  before: readonly ComparedOrder[],
+  after: readonly ComparedOrder[],
+  isEqual: IsEqual,
+): boolean {
+  return (
+    before.length === after.length &&
+    before.every((order, index) => {
+      const { side, price, amount, filledAt, tag } = after[index]!;
+      return (
+        order.side === side &&
+        order.filledAt === filledAt &&
+        order.tag === tag &&
+        isEqual(order.price, price) &&
+        isEqual(order.amount, amount)
+      );
+    })
+  );
+}
+
+/** Row of a trade in a table; -1 for none. */
+type TradeAt = readonly [table: TradeTable, row: number];
+
+function tradeFinding(
+  before: TradeAt,
+  after: TradeAt,
+  end: number,
+  { kind, ...sides }: Sides,
+): LookAheadFinding {
+  const [table, row] = before[1] >= 0 ? before : after;
+  const pair = textAt(table.pair, row);
+  const time = table.openedAt[row]!;
+  return {
+    kind,
     pair,
-    opened: openedAt,
-    filled: filledAt,
-    text: `${side} of ${amount} at ${price} (${iso(filledAt)})`,
-    values: [openedAt, side, price, amount, filledAt, tag],
-  }));
+    callback: null,
+    column: null,
+    row: null,
+    time,
+    location: '',
+    message:
+      `Trade of ${pair} of ${iso(time)}: ${tradeText(before, end)} ${sides.before}, ` +
+      `${tradeText(after, end)} ${sides.after}`,
+  };
 }
 
-function exitOf(trade: SimulatedTrade): TradeEvent {
-  const { pair, openedAt, closedAt, exitPrice, exitReason, profit, stopPrice } = trade;
-  const text = `exit at ${exitPrice} (${exitReason}, ${iso(closedAt)})`;
-  return { pair, opened: openedAt, text, values: [closedAt, exitPrice, exitReason, profit, stopPrice] };
-}
-
-function firstDifference(
-  before: readonly TradeEvent[],
-  after: readonly TradeEvent[],
-  sides: Sides,
-): LookAheadFinding | undefined {
-  const count = Math.max(before.length, after.length);
-  for (let index = 0; index < count; index++) {
-    const [a, b] = [before[index], after[index]];
-    if (a && b && a.pair === b.pair && a.opened === b.opened) {
-      if (a.values.every((value, at) => isSameValue(value, b.values[at]))) continue;
-    }
-    const first = (a ?? b)!;
-    return {
-      kind: sides.kind,
-      pair: first.pair,
-      callback: null,
-      column: null,
-      row: null,
-      time: first.opened,
-      location: '',
-      message:
-        `Trade of ${first.pair} of ${iso(first.opened)}: ${a?.text ?? 'none'} ${sides.before}, ` +
-        `${b?.text ?? 'none'} ${sides.after}`,
-    };
-  }
-  return undefined;
+function tradeText([table, row]: TradeAt, end: number): string {
+  if (row < 0) return 'none';
+  const tag = textAt(table.enterTag, row);
+  const orders = table.orders.has(row) ? `, ${ordersBefore(table, row, end).length} orders` : '';
+  const entry = `${textAt(table.side, row)} at ${table.entryPrice[row]}${tag === null ? '' : ` (${tag})`}${orders}`;
+  if (table.leftOpen[row] === 1 || table.closedAt[row]! >= end) return entry;
+  const exit = `exit at ${table.exitPrice[row]} (${textAt(table.exitReason, row)}, ${iso(table.closedAt[row]!)})`;
+  return `${entry}, ${exit}`;
 }

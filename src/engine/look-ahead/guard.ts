@@ -1,6 +1,16 @@
 import { DataStore } from '../callback-values.ts';
-import { CANDLE_COLUMNS, type Candles } from '../candles.ts';
-import type { CallbackContext, Columns, LoopContext, StrategyCallbacks, TradeView } from '../strategy.ts';
+import { CANDLE_COLUMNS, type Candles, indexAtOrAfter } from '../candles.ts';
+import type {
+  CallbackContext,
+  Columns,
+  InformativeColumns,
+  LoopContext,
+  SeriesInfo,
+  StrategyCallbacks,
+  StrategyDefinition,
+  TradeView,
+} from '../strategy.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
 
 /** Forbidden read or write of a callback, thrown where it happens. */
 export class GuardError extends Error {
@@ -30,6 +40,8 @@ export interface MemberUse {
 export interface GuardLog {
   /** First forbidden read or write and its call, also when the strategy caught the error. */
   error: { readonly cause: GuardError; readonly call: GuardedCall } | null;
+  /** The present call; null during the analysis, in which all rows are known. */
+  call: GuardedCall | null;
   /** Called for each use of a column member. */
   readonly onUse?: (use: MemberUse, call: GuardedCall) => void;
 }
@@ -43,14 +55,12 @@ export interface GuardedCall {
   readonly opened: number;
 }
 
-/** Known rows of a pair, updated by each call. */
+/** Rows of an array that a call may read. */
 interface Known {
-  index: number;
-  call: GuardedCall;
-}
-
-interface Guarded {
-  readonly known: Known;
+  /** Row of the candle that is forming; infinite during the analysis. */
+  readonly index: number;
+  /** Phrase for that row in messages. */
+  readonly called: string;
 }
 
 /** Columns whose value is known at the open of the forming candle; all others are known at its close. */
@@ -66,24 +76,84 @@ const KNOWN_AT_OPEN: readonly string[] = ['timestamp', 'open'];
 export function guarding(
   log: GuardLog,
 ): (context: CallbackContext, callback: CallbackName) => CallbackContext {
-  const pairs = new Map<string, Pick<CallbackContext, 'candles' | 'columns' | 'informative'> & Guarded>();
-  return ({ candles, columns, informative, ...context }, callback) => {
-    const { index, pair } = context;
-    const call = { callback, pair, row: index, opened: candles.timestamp[index]! };
+  const pairs = new Map<
+    string,
+    Pick<CallbackContext, 'candles' | 'columns' | 'informative'> & {
+      known: { index: number; called: string };
+    }
+  >();
+  return (context, callback) => {
+    const { time, index, pair, params, state } = context;
     let views = pairs.get(pair);
     if (!views) {
-      const known = { index, call };
+      const known = { index, called: 'index' };
       views = {
         known,
-        candles: guardCandles(candles, known, log),
-        columns: guardAll('columns', columns, known, log),
-        informative: guardInformative(informative, known, log),
+        candles: guardCandles(context.candles, known, log),
+        columns: guardAll('columns', context.columns, known, log),
+        informative: guardInformative(context.informative, known, log),
       };
       pairs.set(pair, views);
     }
     views.known.index = index;
-    views.known.call = call;
-    return { ...context, candles: views.candles, columns: views.columns, informative: views.informative };
+    log.call = { callback, pair, row: index, opened: context.candles.timestamp[index]! };
+    const { candles, columns, informative } = views;
+    return { time, index, pair, params, state, candles, columns, informative };
+  };
+}
+
+/**
+ * The strategy with guarded arrays in place of those that its functions get for the analysis. Whoever keeps one and reads it in a
+ * callback may read the rows that are known by then.
+ */
+export function guardingKept(strategy: StrategyDefinition, log: GuardLog): StrategyDefinition {
+  const knownOf = ({ timestamp }: Candles, { timeframe }: SeriesInfo): Known => {
+    const times = timestamp.slice();
+    const stepMs = TIMEFRAME_MS[timeframe];
+    return {
+      called: 'the candle that is forming',
+      get index() {
+        if (log.call === null) return Number.POSITIVE_INFINITY;
+        // A series that has ended is known to its last row.
+        return indexAtOrAfter(times, log.call.opened - stepMs + 1);
+      },
+    };
+  };
+  const ownOf = (columns: Columns): Columns =>
+    Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, unguarded(column)]));
+  const { indicators, signals, mlFeatures } = strategy;
+  return {
+    ...strategy,
+    indicators: (candles, params, info) => {
+      const known = knownOf(candles, info);
+      return ownOf(indicators.call(strategy, guardCandles(candles, known, log), params, info));
+    },
+    signals: (candles, columns, params, informative, info) => {
+      const known = knownOf(candles, info);
+      return signals.call(
+        strategy,
+        guardCandles(candles, known, log),
+        guardAll('columns', columns as Columns, known, log),
+        params,
+        guardInformative(informative, known, log) as InformativeColumns,
+        info,
+      );
+    },
+    ...(mlFeatures && {
+      mlFeatures: (candles, columns, params, informative, info) => {
+        const known = knownOf(candles, info);
+        return ownOf(
+          mlFeatures.call(
+            strategy,
+            guardCandles(candles, known, log),
+            guardAll('columns', columns, known, log),
+            params,
+            guardInformative(informative, known, log) as InformativeColumns,
+            info,
+          ),
+        );
+      },
+    }),
   };
 }
 
@@ -119,6 +189,18 @@ function guardInformative(
 const WRITING: readonly PropertyKey[] = ['set', 'fill', 'sort', 'reverse', 'copyWithin'];
 const { prototype } = Float64Array;
 
+function memberInAnalysis(column: Float64Array, key: PropertyKey): unknown {
+  const value: unknown = Reflect.get(prototype, key, column);
+  return typeof value === 'function' && key !== 'constructor' ? value.bind(column) : value;
+}
+
+/** Columns by their guarded views. */
+const guarded = new WeakMap<Float64Array, Float64Array>();
+
+function unguarded(column: Float64Array): Float64Array {
+  return guarded.get(column) ?? column;
+}
+
 function guardColumn(
   name: string,
   column: Float64Array,
@@ -128,29 +210,31 @@ function guardColumn(
 ): Float64Array {
   const allowed = () => Math.min(column.length, atOpen ? known.index + 1 : known.index);
   const reject = (error: GuardError): never => {
-    log.error ??= { cause: error, call: known.call };
+    log.error ??= { cause: error, call: log.call! };
     throw error;
   };
   const write = (): never =>
     reject(new GuardError('input_changed', name, null, `wrote into ${name}; a callback may only read`));
   const read = (row: number) =>
-    row < allowed()
+    row < allowed() || log.call === null
       ? column[row]
       : reject(new GuardError('look_ahead', name, row, described(name, row, known)));
   const member = (key: PropertyKey) => {
-    log.onUse?.({ column: name, member: String(key), stack: new Error('used here') }, known.call);
-    if (key === 'length') return known.index + 1;
-    if (key === 'byteLength') return (known.index + 1) * prototype.BYTES_PER_ELEMENT;
+    if (log.call === null) return memberInAnalysis(column, key);
+    const value: unknown = Reflect.get(prototype, key, column);
+    log.onUse?.({ column: name, member: String(key), stack: new Error('used here') }, log.call);
+    const length = Math.min(column.length, known.index + 1);
+    if (key === 'length') return length;
+    if (key === 'byteLength') return length * prototype.BYTES_PER_ELEMENT;
     if (key === 'byteOffset') return 0;
     if (key === 'buffer') return column.slice(0, allowed()).buffer;
     if (WRITING.includes(key)) return write;
-    const value: unknown = Reflect.get(prototype, key, column);
     if (typeof value !== 'function' || key === 'constructor') return value;
     const rows = () => (key === 'subarray' ? column.slice(0, allowed()) : column.subarray(0, allowed()));
     return (...args: unknown[]) => Reflect.apply(value, rows(), args);
   };
   // The target is empty: nothing can be read past the traps.
-  return new Proxy(new Float64Array(0), {
+  const view = new Proxy(new Float64Array(0), {
     get(_, key) {
       const row = rowOf(key);
       return row === null ? member(key) : read(row);
@@ -162,24 +246,32 @@ function guardColumn(
       if (row === null || row >= allowed()) return undefined;
       return { value: column[row], writable: true, enumerable: true, configurable: true };
     },
-    set: write,
-    defineProperty: write,
+    set: (_, key, value) => (log.call === null ? Reflect.set(column, key, value) : write()),
+    defineProperty: (_, key, descriptor) =>
+      log.call === null ? Reflect.defineProperty(column, key, descriptor) : write(),
     deleteProperty: write,
   });
+  guarded.set(view, column);
+  return view;
 }
 
-const ROW = /^\d+$/;
+const [ZERO, NINE] = ['0', '9'].map((digit) => digit.charCodeAt(0)) as [number, number];
 
 /** The row that a key names; null for a member. Negative and fractional rows are undefined in every column. */
 function rowOf(key: PropertyKey): number | null {
-  return typeof key === 'string' && ROW.test(key) ? Number(key) : null;
+  if (typeof key !== 'string') return null;
+  // A regular expression would take most of the time of a guarded analysis.
+  const first = key.charCodeAt(0);
+  if (!(first >= ZERO && first <= NINE)) return null;
+  const row = Number(key);
+  return Number.isInteger(row) ? row : null;
 }
 
-function described(name: string, row: number, { index }: Known): string {
+function described(name: string, row: number, { index, called }: Known): string {
   const ahead = row - index;
   return ahead === 0
-    ? `read ${name}[${row}]: row index (${index}) is the candle that is still forming, of which only timestamp and open are known`
-    : `read ${name}[${row}]: ${ahead} ${ahead === 1 ? 'row' : 'rows'} beyond index (${index})`;
+    ? `read ${name}[${row}]: row ${called} (${index}) is the candle that is still forming, of which only timestamp and open are known`
+    : `read ${name}[${row}]: ${ahead} ${ahead === 1 ? 'row' : 'rows'} beyond ${called} (${index})`;
 }
 
 export type CallbackName = keyof StrategyCallbacks;
@@ -206,36 +298,83 @@ export interface Call {
 type ContextFor = (context: CallbackContext, callback: CallbackName) => CallbackContext;
 type Callback = (context: CallbackContext | LoopContext, ...args: unknown[]) => unknown;
 
-/** Wraps callbacks: every call is added to `calls`. */
+/** Times in which calls are recorded, ms, both included. */
+export interface RecordedTimes {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Wraps callbacks: every call in `times` is added to `calls`. */
 export function recordingCallbacks(
   callbacks: StrategyCallbacks,
   calls: Call[],
-  contextFor: ContextFor,
+  times: readonly RecordedTimes[],
+  contextFor?: ContextFor,
 ): StrategyCallbacks {
   const recording: Record<string, Callback> = {};
+  let span = spanAt(times, Number.NEGATIVE_INFINITY);
   for (const [name, callback] of Object.entries(callbacks) as [CallbackName, Callback | undefined][]) {
     if (!callback) continue;
-    recording[name] = (context, ...args) => {
-      const stores = storesOf(context, args[0]);
-      for (const store of stores) store.watch();
-      const returned = callback.call(callbacks, seenContext(context, name, contextFor), ...args);
-      const { pair, row, opened } = placeOf(context);
-      calls.push({
-        callback: name,
-        pair,
-        row,
-        opened,
-        args: comparables(args),
-        returned:
-          typeof returned === 'object' && returned !== null
-            ? JSON.stringify(returned)
-            : (returned as Comparable),
-        stored: changesOf(stores),
-      });
+    // Callbacks have at most five parameters; a rest parameter would allocate in every candle.
+    recording[name] = (context, a, b, c, d) => {
+      const { time } = context;
+      if (!(time >= span.from && time <= span.to)) span = spanAt(times, time);
+      const seen = contextFor ? seenContext(context, name, contextFor) : context;
+      if (!span.isRecorded) return callback.call(callbacks, seen, a, b, c, d);
+      const data = dataOf(a);
+      watch(context.state);
+      data?.watch();
+      const returned = callback.call(callbacks, seen, a, b, c, d);
+      const args: Comparable[] = [];
+      addComparable(args, a);
+      addComparable(args, b);
+      addComparable(args, c);
+      addComparable(args, d);
+      calls.push(callOf(name, context, args, returned, changesOf(context.state, data)));
       return returned;
     };
   }
   return recording as StrategyCallbacks;
+}
+
+/** Times in which all calls are recorded, or none. */
+interface Span extends RecordedTimes {
+  readonly isRecorded: boolean;
+}
+
+function spanAt(times: readonly RecordedTimes[], time: number): Span {
+  const within = times.find(({ from, to }) => time >= from && time <= to);
+  if (within) return { ...within, isRecorded: true };
+  // Times are integers.
+  const ended = times.map(({ to }) => to + 1).filter((from) => from <= time);
+  const next = times.map(({ from }) => from - 1).filter((to) => to >= time);
+  return { from: Math.max(...ended), to: Math.min(...next), isRecorded: false };
+}
+
+function callOf(
+  callback: CallbackName,
+  context: CallbackContext | LoopContext,
+  args: readonly Comparable[],
+  returned: unknown,
+  stored: string | null,
+): Call {
+  const isObject = typeof returned === 'object' && returned !== null;
+  const value = isObject ? JSON.stringify(returned) : (returned as Comparable);
+  if (!('candles' in context)) {
+    return { callback, pair: null, row: null, opened: context.time, args, returned: value, stored };
+  }
+  const { pair, index: row, candles } = context;
+  return { callback, pair, row, opened: candles.timestamp[row]!, args, returned: value, stored };
+}
+
+function dataOf(trade: unknown): DataStore | undefined {
+  if (typeof trade !== 'object' || trade === null) return undefined;
+  const { data } = trade as Partial<TradeView>;
+  return data instanceof DataStore ? data : undefined;
+}
+
+function watch(state: unknown): void {
+  if (state instanceof DataStore) state.watch();
 }
 
 function seenContext(context: CallbackContext | LoopContext, name: CallbackName, contextFor: ContextFor) {
@@ -244,34 +383,21 @@ function seenContext(context: CallbackContext | LoopContext, name: CallbackName,
   return { time, params, state, pairs: pairs.map((each) => contextFor(each, name)) };
 }
 
-function placeOf(context: CallbackContext | LoopContext): Pick<Call, 'pair' | 'row' | 'opened'> {
-  if (!('candles' in context)) return { pair: null, row: null, opened: context.time };
-  const { pair, index: row, candles } = context;
-  return { pair, row, opened: candles.timestamp[row]! };
-}
-
-/** The values of an order, and a value itself. The trade and the limits are views, which show the present. */
-function comparables(args: readonly unknown[]): Comparable[] {
-  const values: Comparable[] = [];
-  for (const arg of args) {
-    if (typeof arg !== 'object' || arg === null) values.push(arg as Comparable);
-    else if (Object.getPrototypeOf(arg) === Object.prototype)
-      values.push(...(Object.values(arg) as Comparable[]));
+/** Adds a value, or those of an order. The trade and the limits are views, which show the present. */
+function addComparable(values: Comparable[], arg: unknown): void {
+  if (typeof arg !== 'object' || arg === null) values.push(arg as Comparable);
+  else if (Object.getPrototypeOf(arg) === Object.prototype) {
+    values.push(...(Object.values(arg) as Comparable[]));
   }
-  return values;
 }
 
-function storesOf({ state }: CallbackContext | LoopContext, trade: unknown): DataStore[] {
-  const data = typeof trade === 'object' && trade !== null ? (trade as Partial<TradeView>).data : undefined;
-  const stores: DataStore[] = [];
-  if (state instanceof DataStore) stores.push(state);
-  if (data instanceof DataStore) stores.push(data);
-  return stores;
-}
-
-function changesOf(stores: readonly DataStore[]): string | null {
-  const isChanged = stores.some(({ changed }) => changed!.size > 0);
-  return isChanged ? `[${stores.map((each) => each.changesText()).join(',')}]` : null;
+/** What a call changed in the state of the simulation and the data of the trade; null for nothing. */
+function changesOf(state: unknown, data: DataStore | undefined): string | null {
+  const own = state instanceof DataStore ? state : undefined;
+  const hasChanged = (own?.changed?.size ?? 0) > 0 || (data?.changed?.size ?? 0) > 0;
+  if (!hasChanged) return null;
+  const texts = [own, data].flatMap((each) => (each ? [each.changesText()] : []));
+  return `[${texts.join(',')}]`;
 }
 
 /** Index of the proposed value among the compared arguments; returning it means no change. */

@@ -1,20 +1,24 @@
-import {
-  type FitWindow,
-  fitWindow,
-  type TrainingSet,
-  trainingSet,
-  type WindowFit,
-} from '../ml/fit-window.ts';
+import type { FitWindow, MlAnalysis, TrainingSet, WindowFit } from '../ml/fit-window.ts';
+import { fitWindow, trainingSet } from '../ml/fit-window.ts';
 import { isSame } from './compare-columns.ts';
 
 /**
  * Trains a window's model once and returns it for equal training rows. Training is a pure function of them, and most of the
  * time of a search.
+ *
+ * @param own analysis of the run, whose models are known from the start
  */
-export function rememberingFit(): FitWindow {
+export function rememberingFit(own?: MlAnalysis): FitWindow {
   const known = new Map<number, { readonly set: TrainingSet; readonly fit: WindowFit }>();
   return (trainingInputs, timestamps, window, run) => {
     const set = trainingSet(trainingInputs, timestamps, window, run);
+    const trained = own?.fits[window.index];
+    if (trained?.model && !known.has(window.index)) {
+      known.set(window.index, {
+        set: trainingSet(own!.trainingInputs, timestamps, window, run),
+        fit: trained,
+      });
+    }
     const before = known.get(window.index);
     if (before && isSameSet(before.set, set)) return { ...before.fit, ...set.rows };
     const fit = fitWindow(trainingInputs, timestamps, window, run);

@@ -1,38 +1,43 @@
-import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import { DAY_MS } from '#contract/values/durations.ts';
-import { createRandom, type Random } from '../random.ts';
-import { type PairHistory, runStartupRows } from '../run/history.ts';
+import type { Random } from '../random.ts';
+import type { PairHistory } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';
+import { SimulationMemory } from '../simulator/state/memory.ts';
 import type { StrategyDefinition } from '../strategy.ts';
-import { TIMEFRAME_MS, tradedRange } from '../timeframe.ts';
+import { columnsOf, Findings, labelOf } from './compare-columns.ts';
 import {
-  compareColumns,
+  type Acted,
+  columnFinding,
   compareRuns,
   failureFinding,
   type LookAheadFinding,
   type Sides,
 } from './findings.ts';
-import { type Call, hasActed } from './guard.ts';
+import { type Call, type GuardLog, hasActed } from './guard.ts';
+import { POISONS, poisonedRows } from './poison.ts';
 import {
-  analyzeClosed,
-  type Fits,
+  type Cut,
   type LookAheadSubject,
   type Observed,
+  type Reference,
   readHistories,
   rememberingFits,
+  rowsOf,
   runCut,
   runWhole,
+  whenCut,
 } from './runs.ts';
 
 /** Minimum number of traded candles for a cut. */
-export const MIN_ROWS = 10;
+const MIN_ROWS = 10;
 
-/** A subject with its prepared candles and its whole run, the reference of all comparisons. */
-export interface Search {
-  readonly subject: LookAheadSubject;
-  readonly histories: readonly PairHistory[];
-  readonly fits: Fits;
-  readonly whole: Observed;
+/** A run with which its cuts are compared. */
+export interface Search extends Reference {
+  readonly run: Acted;
+}
+
+/** A search with its own whole run. */
+export interface WholeSearch extends Search {
+  readonly run: Observed;
 }
 
 /**
@@ -41,105 +46,197 @@ export interface Search {
  * @throws RangeError when no pair has enough candles
  * @throws BacktestError or StrategyRunError when the strategy fails
  */
-export async function beginSearch(subject: LookAheadSubject): Promise<Search> {
+export async function beginSearch(subject: LookAheadSubject): Promise<WholeSearch> {
   const histories = await readHistories(subject);
   const enough = histories.some(({ candles, from }) => candles.timestamp.length - from >= MIN_ROWS);
   if (!enough) throw new RangeError('No pair has enough candles to be searched for look-ahead');
   const fits = rememberingFits();
-  return { subject, histories, fits, whole: await runWhole(subject, histories, fits) };
+  const run = await runWhole(subject, histories, fits);
+  return { subject, histories, fits, run, analyses: run.analyses, memory: new SimulationMemory() };
 }
 
 /** Times of cuts, ms. With models one of them is at the beginning of a window. */
-export function cutTimes({ subject, histories, whole }: Search, wanted: number, random: Random): number[] {
+export function cutTimes({ subject, histories, run }: WholeSearch, wanted: number, random: Random): number[] {
   const { stepMs } = histories[0]!;
   // A signal is on one row and acts in the next.
   const first = Math.min(...histories.map(({ candles, from }) => candles.timestamp[from]!)) + stepMs;
   const last = Math.max(...histories.map(({ candles }) => candles.timestamp.at(-1)!));
   const windows = mlRunOf(subject.config, histories[0]!)?.windows ?? [];
   const begun = windows.slice(1, 2).map(({ from }) => from + stepMs);
-  return chooseTimes(whole, { first, last, stepMs }, wanted, random, begun);
+  return chooseTimes(run, { first, last, stepMs }, wanted, random, begun);
 }
 
-/** Compares the run cut at `time` with the whole run. */
-export async function testCut(
-  { subject, histories, fits, whole }: Search,
-  time: number,
-): Promise<LookAheadFinding[]> {
-  const when = `when the candle of ${new Date(time).toISOString()} was forming`;
+/** A cut with what differs there. */
+export interface TestedCut {
+  readonly cut: Cut;
+  readonly findings: readonly LookAheadFinding[];
+}
+
+/**
+ * Compares a cut with the run.
+ *
+ * @param strategy loaded for cuts only
+ * @param run what the cut is compared with. Default: the run
+ * @param guard notes forbidden reads and writes, which are findings without a comparison
+ */
+export function testCut(
+  search: Search,
+  strategy: StrategyDefinition,
+  cut: Cut,
+  run: () => Acted = () => search.run,
+  guard?: GuardLog,
+): TestedCut {
   try {
-    const closed = await analyzeClosed(subject, histories, time, fits);
-    const inClosed = compareColumns(histories, time, closed, whole.analyses);
-    // Without callbacks a run depends on the strategy's signals only.
-    if (inClosed.length > 0 || whole.callbacks.length === 0) return inClosed;
-    const cut = await runCut(subject, histories, time, fits);
-    const inForming = compareColumns(histories, time, cut.analyses, whole.analyses);
-    if (inForming.length > 0) return inForming;
-    const sides = { kind: 'look_ahead', before: when, after: 'with all candles' } as const;
-    const difference = compareRuns(cut, whole, time + histories[0]!.stepMs, sides);
-    return difference ? [difference] : [];
+    const { findings, acted } = runCut(strategy, search, cut, guard);
+    if (findings.length > 0 || !acted) return { cut, findings };
+    const sides = { kind: 'look_ahead', before: whenCut(cut), after: 'with all candles' } as const;
+    const to = cut.time + search.histories[0]!.stepMs;
+    const difference = compareRuns(acted, run(), { from: cut.callsFrom, to }, sides);
+    return { cut, findings: difference ? [difference] : [] };
   } catch (error) {
-    return [failureFinding(error, when)];
+    return { cut, findings: [failureFinding(error, whenCut(cut))] };
   }
+}
+
+/** Cut at a time after which nothing is known. */
+export function truncatedCut(time: number): Cut {
+  const callsFrom = Number.NEGATIVE_INFINITY;
+  return { time, later: 'unknown', poisoned: 0, only: null, simulated: true, from: null, callsFrom };
+}
+
+/** Truncated cuts at a time: a strategy with callbacks knows the open of the forming candle only when it acts. */
+export async function testTruncated(
+  search: Search,
+  load: () => Promise<StrategyDefinition>,
+  time: number,
+  guard?: GuardLog,
+): Promise<TestedCut> {
+  const cut = truncatedCut(time);
+  const closed = testCut(search, await load(), cut);
+  // Without callbacks a run depends on the strategy's signals only.
+  if (closed.findings.length > 0 || search.run.callbacks.length === 0) return closed;
+  return testCut(search, await load(), { ...cut, later: 'forming' }, undefined, guard);
+}
+
+/** Poisoned cut at a time. `index`: the ways to change candles take turns. */
+export function poisonedCut({ histories }: Search, time: number, index: number): Cut {
+  return {
+    time,
+    later: POISONS[index % POISONS.length]!,
+    poisoned: poisonedRows(Math.max(...histories.map(({ startup }) => startup))),
+    only: null,
+    simulated: true,
+    from: null,
+    callsFrom: Number.NEGATIVE_INFINITY,
+  };
 }
 
 /** Differences of two whole runs. */
 export function differences(
-  { histories }: Search,
+  { histories }: Pick<Search, 'histories'>,
   before: Observed,
   after: Observed,
   sides: Sides,
 ): LookAheadFinding[] {
-  const columns = compareColumns(histories, Number.POSITIVE_INFINITY, before.analyses, after.analyses);
-  if (columns.length > 0) return columns.map((each) => ({ ...each, kind: sides.kind }));
-  const difference = compareRuns(before, after, Number.POSITIVE_INFINITY, sides);
+  const columns = compareAnalyses(histories, before, after, sides);
+  if (columns.length > 0) return columns;
+  const difference = compareRuns(before, after, { to: Number.POSITIVE_INFINITY }, sides);
   return difference ? [difference] : [];
 }
 
+function compareAnalyses(
+  histories: readonly PairHistory[],
+  before: Pick<Observed, 'analyses'>,
+  after: Pick<Observed, 'analyses'>,
+  { kind, before: when }: Sides,
+): LookAheadFinding[] {
+  return histories.flatMap(({ data: { pair }, candles }) => {
+    const [a, b] = [before.analyses.get(pair), after.analyses.get(pair)];
+    if (!a || !b) return [];
+    const rows = Math.min(rowsOf(a), rowsOf(b));
+    const findings = new Findings(pair, candles);
+    findings.compare('look_ahead', rows, columnsOf(a), columnsOf(b));
+    const horizon = 'trainingInputs' in b ? b.trainingInputs.horizon : 0;
+    findings.compare('look_ahead', rows - horizon, labelOf(a), labelOf(b));
+    return findings.all().map((each) => ({ ...columnFinding(each, when), kind }));
+  });
+}
+
 /**
- * Findings of comparisons, if the strategy repeats its whole run exactly. Otherwise the differences of its two runs, because
- * the comparisons then prove nothing.
+ * Findings that a strategy without state of earlier cuts has as well, if it repeats the run exactly. Otherwise the differences of
+ * two runs, because the comparisons then prove nothing. A repeated run ends after the last of the cuts.
  */
 export async function confirmed(
   search: Search,
-  findings: readonly LookAheadFinding[],
+  tested: readonly TestedCut[],
 ): Promise<readonly LookAheadFinding[]> {
-  if (findings.length === 0) return findings;
-  const again = await runWhole(search.subject, search.histories, rememberingFits());
-  const differing = differences(search, search.whole, again, {
+  const again: TestedCut[] = [];
+  const known = new Set<string>();
+  for (const { cut, findings } of tested) {
+    if (findings.every((finding) => known.has(keyOf(finding))) || again.length === MAX_CONFIRMED) continue;
+    // A cut of one pair may miss what the strategy keeps of the others.
+    const repeated = testCut(search, await search.subject.load(), { ...cut, only: null, from: null });
+    if (repeated.findings.length > 0) again.push(repeated);
+    for (const finding of repeated.findings) known.add(keyOf(finding));
+  }
+  if (again.length === 0) return [];
+  const last = again.reduce((a, b) => (b.cut.time > a.cut.time ? b : a));
+  const differing = await notRepeated(search, last.cut);
+  return differing.length > 0 ? differing : again.flatMap(({ findings }) => findings);
+}
+
+/** Cuts that prove a bias: further ones repeat it. */
+const MAX_CONFIRMED = 10;
+
+/** Differences of a repeated run from the run, up to the cut. */
+export async function notRepeated(
+  search: Search,
+  { time, callsFrom }: Pick<Cut, 'time' | 'callsFrom'>,
+): Promise<LookAheadFinding[]> {
+  const { subject, histories } = search;
+  const to = time + histories[0]!.stepMs;
+  const again = await runWhole(subject, histories, rememberingFits(), { times: [{ from: callsFrom, to }] });
+  const sides = {
     kind: 'not_repeatable',
     before: 'in one run',
     after: 'in another over the same candles',
-  });
-  return differing.length > 0 ? differing : findings;
+  } as const;
+  const columns = compareAnalyses(histories, search, again, sides);
+  if (columns.length > 0) return columns;
+  const difference = compareRuns(search.run, again, { from: callsFrom, to }, sides);
+  return difference ? [difference] : [];
 }
 
 /** First finding of each kind of error. */
 export function firstOfEach(findings: readonly LookAheadFinding[]): LookAheadFinding[] {
   const found = new Map<string, LookAheadFinding>();
   for (const finding of findings) {
-    const { kind, pair, callback, column } = finding;
-    const key = JSON.stringify([kind, callback, callback ? null : [pair, column]]);
+    const key = keyOf(finding);
     if (!found.has(key)) found.set(key, finding);
   }
   return [...found.values()];
 }
 
+function keyOf({ kind, pair, callback, column }: LookAheadFinding): string {
+  return JSON.stringify([kind, callback, callback ? null : [pair, column]]);
+}
+
 /** Number of traded candles, over all pairs. */
-export function tradedRows({ histories }: Search): number {
+export function tradedRows({ histories }: Pick<Search, 'histories'>): number {
   return histories.reduce((rows, { candles, from }) => rows + candles.timestamp.length - from, 0);
 }
 
 /** Open times (ms, ascending) of the candles with an entry, an exit or an effective callback; one list per kind. */
-function actingTimes({ calls, trades }: Observed, first: number, stepMs: number): number[][] {
+function actingTimes({ calls, table }: Observed, first: number, stepMs: number): number[][] {
   const kinds = new Map<string, Set<number>>();
   const add = (kind: string, time: number) => {
     const times = kinds.get(kind) ?? new Set();
     kinds.set(kind, times.add(time));
   };
   const opened = (time: number) => first + Math.floor((time - first) / stepMs) * stepMs;
-  for (const trade of trades) {
-    add('entry', opened(trade.openedAt));
-    if (!trade.leftOpen) add('exit', opened(trade.closedAt));
+  for (let row = 0, { length, openedAt, closedAt, leftOpen } = table; row < length; row++) {
+    add('entry', opened(openedAt[row]!));
+    if (leftOpen[row] === 0) add('exit', opened(closedAt[row]!));
   }
   for (const call of calls) if (hasActed(call)) add(kindOf(call), call.opened);
   return [...kinds.values()].map((times) => [...times].sort((a, b) => a - b));
@@ -183,164 +280,4 @@ function chooseTimes(
   // Some of the drawn times were chosen before.
   while (chosen.size < Math.min(wanted, steps)) chosen.add(first + Math.floor(random() * steps) * stepMs);
   return [...chosen].sort((a, b) => a - b);
-}
-
-interface SampleOptions {
-  /** Processor time of this process so far, ms. It decides only the number of cuts. */
-  readonly spent: () => number;
-  /** Strategy of the whole run, of which only facts are read. */
-  readonly strategy: StrategyDefinition;
-  /** Duration of the whole run, ms, from which the cost of a part is estimated. */
-  readonly runMs: number;
-  /** Open times (ms) of trades of the run: the sampled part contains one of them. */
-  readonly opened: ArrayLike<number>;
-  /** Maximum share of sampling in the processor time, sampling included. Default 0.1. */
-  readonly share?: number;
-  /** Part of `spent` that went to other checks of the result, ms: it counts as sampling. Default 0. */
-  readonly used?: number;
-  /** Seed of the choice of the part and its cuts. Default 1. */
-  readonly seed?: number;
-  /** Awaited between runs. */
-  readonly pause?: () => Promise<void>;
-}
-
-/** Result of a sampled search. */
-interface LookAheadSample {
-  /** Number of cuts, each a repeated run on truncated candles; 0: nothing was checked. */
-  readonly cuts: number;
-  /** Number of candles of the sampled part, over all pairs. */
-  readonly rows: number;
-  readonly pairs: readonly string[];
-  readonly findings: readonly LookAheadFinding[];
-  /** Reason for a sample without cuts; else empty. */
-  readonly reason: string;
-}
-
-const MAX_CUTS = 20;
-/** More cuts than these take at most half of the share. */
-const ENOUGH_CUTS = 5;
-/** Numbers of cuts in order of preference: the length of a longer part follows from the first one within the budget. */
-const WANTED_CUTS = [5, 2];
-const MIN_STEPS = 50;
-/** A cut shows look-ahead in the rows just before it: a longer part costs more per cut and shows no more. */
-const MAX_STEPS = 1_000;
-/** A longer part has at least so many times the rows of the shortest, which was run for nothing. */
-const WORTHWHILE = 2;
-
-/**
- * Repeats a part of a run on truncated candles, callbacks included, and compares. The number of cuts is limited by a share of
- * the processor time. A cut applies to all pairs; every run loads the strategy again.
- */
-export async function sampleLookAhead(
-  subject: LookAheadSubject,
-  options: SampleOptions,
-): Promise<LookAheadSample> {
-  const { spent, share = 0.1, used = 0, pause = async () => undefined } = options;
-  const begun = spent();
-  const limitOf = (part: number) => begun + ((begun - used) * part) / (1 - part) - used;
-  const limit = limitOf(share);
-  const random = createRandom(options.seed ?? 1);
-  const noSample = { cuts: 0, rows: 0, pairs: [], findings: [] };
-  const noCut = { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
-  try {
-    const parts = partsOf(subject, options, random);
-    if (parts.leastMs > limit - begun) return noCut;
-    let search = await beginSearch({ ...subject, config: parts.configOf(parts.minRows) });
-    // Only a run shows what recording costs: the strategy's callbacks, and code that is not compiled yet.
-    const now = spent();
-    const rows = affordableRows(parts, now - begun, limit - now);
-    if (rows !== undefined) {
-      await pause();
-      search = await beginSearch({ ...subject, config: parts.configOf(rows) });
-    }
-    const times = shuffled(cutTimes(search, MAX_CUTS, random), random);
-    const findings: LookAheadFinding[] = [];
-    let cuts = 0;
-    // A cut runs code that the part has compiled, so the time of the part does not say that the first is too dear.
-    let maxCost = 0;
-    for (const time of times) {
-      await pause();
-      const before = spent();
-      if (before + maxCost > (cuts < ENOUGH_CUTS ? limit : limitOf(share / 2))) break;
-      findings.push(...(await testCut(search, time)));
-      maxCost = Math.max(maxCost, spent() - before);
-      cuts++;
-    }
-    if (cuts === 0) return noCut;
-    return {
-      cuts,
-      rows: tradedRows(search),
-      pairs: search.histories.map(({ data }) => data.pair),
-      findings: firstOfEach(await confirmed(search, findings)),
-      reason: '',
-    };
-  } catch (error) {
-    // The whole run succeeded; only this part of it failed.
-    return { ...noSample, reason: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** Parts of a run that may be sampled, all around the same time. Rows are candles of each pair. */
-interface Parts {
-  readonly minRows: number;
-  readonly maxRows: number;
-  /** Rows that are read before a part and not traded. */
-  readonly before: number;
-  /** Cost of a cut as a share of that of the part. */
-  readonly cutCost: number;
-  /** Time of the shortest part with one cut, ms, if recording were free. */
-  readonly leastMs: number;
-  /** The configuration with the range of a part. */
-  readonly configOf: (rows: number) => ResolvedBacktestConfig;
-}
-
-function partsOf(
-  { config, pairs }: LookAheadSubject,
-  { strategy, runMs, opened }: SampleOptions,
-  random: Random,
-): Parts {
-  const { start, end } = tradedRange(config);
-  const stepMs = TIMEFRAME_MS[config.timeframe];
-  const steps = Math.ceil((end - start) / stepMs);
-  const ml = config.ml_engine;
-  // Training is most of a run's time and is proportional to the traded windows.
-  const before = ml ? 0 : runStartupRows(strategy, config, pairs);
-  // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
-  const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
-  const minRows = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
-  const center = opened.length > 0 ? opened[Math.floor(random() * opened.length)]! : start;
-  const shift = random();
-  const iso = (time: number) => new Date(time).toISOString();
-  return {
-    minRows,
-    maxRows: Math.max(minRows, Math.min(steps, MAX_STEPS)),
-    before,
-    cutCost,
-    leastMs: (runMs / (steps + before)) * (minRows + before) * (1 + cutCost),
-    configOf: (rows) => {
-      const from = Math.round((center - start) / stepMs) - Math.floor(rows * shift);
-      const first = start + Math.max(0, Math.min(steps - rows, from)) * stepMs;
-      return { ...config, date_range: { start: iso(first), end: iso(Math.min(end, first + rows * stepMs)) } };
-    },
-  };
-}
-
-/** Rows of a longer part than the shortest, which took `ms`; undefined when the budget allows none that is worthwhile. */
-function affordableRows(
-  { minRows, maxRows, before, cutCost }: Parts,
-  ms: number,
-  budgetMs: number,
-): number | undefined {
-  const rowMs = ms / (minRows + before);
-  return WANTED_CUTS.map((cuts) =>
-    Math.min(maxRows, Math.floor(budgetMs / (rowMs * (1 + cuts * cutCost))) - before),
-  ).find((rows) => rows >= minRows * WORTHWHILE);
-}
-
-/** In random order: if the budget ends early, the cuts so far cover the whole range. */
-function shuffled(times: readonly number[], random: Random): number[] {
-  return times
-    .map((time) => [random(), time] as const)
-    .sort(([a], [b]) => a - b)
-    .map(([, time]) => time);
 }

@@ -141,7 +141,7 @@ describe('look-ahead check', () => {
     const found = await check('look_ahead');
     expect(found).toMatchObject({ status: 'passed', value: 'certified', threshold: 'certified' });
     expect(found.message).toMatch(
-      /^certified: 20 cuts of 1728 candles of 2 pairs, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, no callback$/,
+      /^certified: 20 cuts of 1728 candles of 2 pairs, each with unknown and with changed later candles, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, no callback$/,
     );
   });
 

@@ -34,12 +34,12 @@ export const certify = (define: () => StrategyDefinition, options = {}) =>
 /** Causal strategies by name. */
 export const KINDS = [...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const);
 
-/** Close `ahead` rows later, read from a column that the guard does not see. */
+/** Close `ahead` rows later, read from a copy that the guard does not see. */
 export function captured(
   make: (at: (pair: string, time: number, ahead: number) => number) => StrategyCallbacks,
 ) {
   return (): StrategyDefinition => {
-    const series: Candles[] = [];
+    const series: Pick<Candles, 'close' | 'timestamp'>[] = [];
     const at = (_pair: string, time: number, ahead: number) => {
       // Uses the candles of the first pair; any pair suffices for a leak.
       const candles = series[0]!;
@@ -47,7 +47,7 @@ export function captured(
     };
     return sound({
       indicators: (candles) => {
-        series.push(candles);
+        series.push({ close: candles.close.slice(), timestamp: candles.timestamp.slice() });
         return { average: sma(candles.close, 20) };
       },
       callbacks: make(at),

@@ -199,7 +199,7 @@ describe('leaks by captured columns', () => {
     expect(calls[name]).toBeGreaterThan(0);
     expect(findings.map(({ kind, callback }) => [kind, callback])).toEqual([['look_ahead', name]]);
     expect(findings[0]!.message).toMatch(
-      / returned .+ when the candle of .+ was forming and .+ with all candles$/,
+      / returned .+ when the (candle of .+ was forming|candles that close after .+) and .+ with all candles$/,
     );
   });
 

@@ -1,84 +1,91 @@
 import { describe, expect, it } from 'vitest';
-import { analyzeLookAhead } from '#engine/look-ahead/analysis.ts';
+import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { riseLabel } from '#engine/ml/labels.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { SMALL, swinging } from '../walk-forward/sample.ts';
+import { searchedRun } from './every-run.ts';
+import { lookAheadSubject } from './look-ahead-subject.ts';
 
-/** Startup candles, training and windows to predict. */
-const CANDLES = swinging(50 + 240 + 12 * 24, Date.UTC(2024, 0, 1));
+function subjectOf(changes: Partial<StrategyDefinition> = {}, strategy: StrategyDefinition = mlClassifier) {
+  const changed = { ...strategy, ...changes };
+  const options = {
+    seeds: [1],
+    rows: 12 * 24,
+    timeframe: '1h',
+    ml_engine: mlEngineOf(changed, SMALL),
+  } as const;
+  const subject = lookAheadSubject(() => changed, options);
+  const candles = swinging(subject.pairs[0]!.candles.timestamp.length, Date.UTC(2024, 0, 1));
+  return { ...subject, pairs: subject.pairs.map((each) => ({ ...each, candles })) };
+}
 
-function search(
+const search = (
   changes: Partial<StrategyDefinition> = {},
   strategy: StrategyDefinition = mlClassifier,
   histories = 24,
-) {
-  const changed = { ...strategy, ...changes };
-  const params = defaultParameters(strategy.parameters);
-  const ml = { config: mlEngineOf(changed, SMALL) };
-  return analyzeLookAhead(changed, params, new Map([['BTC/USDT:USDT', CANDLES]]), { histories, ml });
-}
+) => certifyLookAhead(subjectOf(changes, strategy), { histories, cuts: 4 });
 
-const columnsOf = ({ findings }: ReturnType<typeof search>) => findings.map(({ column }) => column).sort();
+const columnsOf = ({ findings }: Awaited<ReturnType<typeof search>>) => findings.map(({ column }) => column);
 
 describe('look-ahead analysis with models', () => {
-  it('look-ahead analysis finds nothing in a causal strategy that enters on predictions', () => {
-    const report = search();
-    expect(report.findings).toEqual([]);
-    expect(report.histories).toBeGreaterThan(24);
-    expect(report.entrySignals).toBeGreaterThan(50);
+  it('certification finds nothing in a causal strategy that enters on predictions', async () => {
+    const certificate = await search();
+    expect(certificate.findings).toEqual([]);
+    expect(certificate.histories).toBeGreaterThanOrEqual(24);
+    expect(certificate.entrySignals).toBeGreaterThan(50);
   });
 
-  it('look-ahead analysis finds nothing in a strategy whose entries are gated by models', () => {
-    const parameters = { ...emaCrossover.parameters };
-    const strategy = { ...emaCrossover, parameters, startupCandles: () => 50 };
-    expect(search({}, strategy).findings).toEqual([]);
+  it('certification finds nothing in a strategy whose entries are gated by models', async () => {
+    expect((await search({}, { ...emaCrossover, startupCandles: () => 50 })).findings).toEqual([]);
   });
 
-  it('look-ahead analysis finds a look-ahead feature and its predictions', () => {
-    const report = search({
+  it('certification finds a look-ahead feature and its predictions', async () => {
+    const certificate = await search({
       mlFeatures: ({ close }) => ({ ahead: close.map((value, row) => (close[row + 1] ?? value) / value) }),
     });
-    expect(columnsOf(report)).toContain('features.ahead');
-    expect(columnsOf(report)).toContain('columns.ml_probability');
+    expect(columnsOf(certificate)).toContain('features.ahead');
+    expect(columnsOf(certificate)).toContain('columns.ml_probability');
   });
 
-  it('look-ahead analysis finds a label beyond its horizon and the predictions trained on it', () => {
+  it('certification finds a label beyond its horizon and the predictions trained on it', async () => {
     const mlLabel: StrategyDefinition['mlLabel'] = (candles) => ({ ...riseLabel(candles, 24), horizon: 2 });
-    // Few histories: those that end where a window begins suffice.
-    const report = search({ mlLabel }, mlClassifier, 2);
-    expect(columnsOf(report)).toContain('label');
-    expect(columnsOf(report)).toContain('columns.ml_probability');
-    const found = report.findings.find(({ column }) => column === 'columns.ml_probability')!;
-    expect(found).toMatchObject({ kind: 'look_ahead', known: found.row + 1 });
+    const certificate = await search({ mlLabel });
+    expect(columnsOf(certificate)).toContain('label');
+    expect(columnsOf(certificate)).toContain('columns.ml_probability');
   });
 
-  it('look-ahead analysis finds a label normalized over the whole series', () => {
+  it('certification finds a label normalized over the whole series', async () => {
     const mlLabel: StrategyDefinition['mlLabel'] = ({ close }) => {
       const mean = close.reduce((total, value) => total + value, 0) / close.length;
       return { labels: Uint8Array.from(close, (value) => (value > mean ? 1 : 0)), horizon: 1 };
     };
-    expect(columnsOf(search({ mlLabel }))).toContain('label');
+    expect(columnsOf(await search({ mlLabel }))).toContain('label');
   });
 
-  it('look-ahead analysis reports features that are not repeatable', () => {
+  it('certification reports features that are not repeatable', async () => {
     let calls = 0;
-    const { findings } = search({ mlFeatures: ({ close }) => ({ noise: close.map(() => calls++ % 97) }) });
-    expect(findings.map(({ kind, column }) => [kind, column])).toContainEqual([
+    const certificate = await search({
+      mlFeatures: ({ close }) => ({ noise: close.map(() => calls++ % 97) }),
+    });
+    expect(certificate.findings.map(({ kind, column }) => [kind, column])).toContainEqual([
       'not_repeatable',
       'features.noise',
     ]);
   });
 
-  it('look-ahead analysis rejects fewer candles than a training period', () => {
-    const short = new Map([['BTC/USDT:USDT', swinging(200, Date.UTC(2024, 0, 1))]]);
-    const ml = { config: mlEngineOf(mlClassifier, SMALL) };
-    const params = defaultParameters(mlClassifier.parameters);
-    expect(() => analyzeLookAhead(mlClassifier, params, short, { ml })).toThrow(
-      'BTC/USDT:USDT has 200 candles; searching ml_classifier for look-ahead needs 294.',
-    );
+  it('a backtest with models is searched with the models of the run', async () => {
+    const options = { seeds: [1, 2], rows: 12 * 24, ml_engine: mlEngineOf(mlClassifier, SMALL) };
+    const { sample } = await searchedRun(() => mlClassifier, options);
+    expect(sample).toMatchObject({ findings: [], pairs: ['M1/USDT:USDT', 'M2/USDT:USDT'] });
+    const leaking = { ...mlClassifier, mlFeatures: looksAhead };
+    const found = await searchedRun(() => leaking, options);
+    expect(found.sample.findings.map(({ column }) => column)).toContain('features.ahead');
   });
+});
+
+const looksAhead: StrategyDefinition['mlFeatures'] = ({ close }) => ({
+  ahead: close.map((value, row) => (close[row + 1] ?? value) / value),
 });

@@ -1035,7 +1035,7 @@ class CatalogStrategy(TypedDict):
     owner: str
     tags: list[str]
     validation_status: Literal["pending", "passed", "failed", "skipped"]
-    look_ahead: NotRequired[Literal["certified", "sampled", "not_checked"]]
+    look_ahead: NotRequired[Literal["certified", "sampled", "not_checked", "found"]]
     """Result of the look-ahead bias check. Default: "not_checked\""""
     waivers: list[Waiver]
     created_at: str
@@ -3045,13 +3045,15 @@ class LoggedTradesItemsItem2Error(TypedDict):
 class LookAhead(TypedDict):
     """Result of the look-ahead bias check of a run"""
 
-    state: Literal["certified", "sampled", "not_checked"]
+    state: Literal["certified", "sampled", "not_checked", "found"]
     message: str
     """Checked parts, or the reason why nothing was checked"""
     cuts: int
-    """Number of repeated runs with truncated candles"""
+    """Number of repeated runs on cut histories"""
+    poisoned_cuts: NotRequired[int]
+    """Of them, those that went on with changed candles; absent in runs of earlier versions"""
     rows: int
-    """Candles of the repeated part, over all pairs"""
+    """Compared candles, over all pairs"""
     pairs: list[str]
     """Checked pairs"""
     findings: list[str]
@@ -3475,7 +3477,7 @@ class ModelVersion(TypedDict):
     thresholds: ModelVersionThresholds1 | None
     validation_status: str
     """`pending`, `passed`, `failed` or `skipped`"""
-    look_ahead: Literal["certified", "sampled", "not_checked"]
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"]
     """Result of the look-ahead bias check"""
     created_by: str
     staged_at: str | None
@@ -3515,7 +3517,7 @@ class ModelVersionDetail(TypedDict):
     thresholds: ModelVersionDetailThresholds1 | None
     validation_status: str
     """`pending`, `passed`, `failed` or `skipped`"""
-    look_ahead: Literal["certified", "sampled", "not_checked"]
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"]
     """Result of the look-ahead bias check"""
     created_by: str
     staged_at: str | None
