@@ -3,7 +3,7 @@ import { bollingerBreakout } from '#engine/strategies/bollinger-breakout.ts';
 import { buyAndHold } from '#engine/strategies/buy-and-hold.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { supertrendFollower } from '#engine/strategies/supertrend.ts';
-import { sound } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 import type { Define } from './leaking-strategies.ts';
 
 /** Running values of a column: each row from the rows up to it. */

@@ -1,31 +1,11 @@
 import type { Candles } from '#engine/candles.ts';
-import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
+import { sma } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { defineStrategy, type StrategyCallbacks, type StrategyDefinition } from '#engine/strategy.ts';
+import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
 import example from '#strategies/example_pullback.ts';
-import { CROSSING } from './crossing-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
-
-/** Causal strategy that trades often; the tests change it in one place. */
-export function sound(change: Partial<StrategyDefinition> = {}): StrategyDefinition {
-  return {
-    ...defineStrategy({
-      ...CROSSING,
-      name: 'sound',
-      signals: ({ close }, { average }) => ({
-        enterLong: crossedAbove(close, average!),
-        exitLong: crossedBelow(close, average!),
-        enterShort: crossedBelow(close, average!),
-        exitShort: crossedAbove(close, average!),
-      }),
-      canShort: true,
-      stoploss: -0.2,
-      unfilledTimeoutMinutes: 600,
-    }),
-    ...change,
-  };
-}
 
 export const withCallbacks = (callbacks: StrategyCallbacks) => () => sound({ callbacks });
 export const certify = (define: () => StrategyDefinition, options = {}) =>

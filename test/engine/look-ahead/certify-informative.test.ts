@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { predictedAbove, predictedBelow } from '#engine/indicators/index.ts';
 import type { CallbackContext } from '#engine/strategy.ts';
-import { certify, sound } from './certify-fixture.ts';
+import { certify } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 
 describe('informative columns in callbacks and features', () => {
   it.each([

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { crossedBelow } from '#engine/indicators/index.ts';
 import type { CallbackContext, StrategyCallbacks } from '#engine/strategy.ts';
-import { captured, certify, sound, withCallbacks } from './certify-fixture.ts';
+import { captured, certify, withCallbacks } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 
 /** Limit orders that often wait. */
 const WAITING: StrategyCallbacks = {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
-import { captured, certify, KINDS, sound, withCallbacks } from './certify-fixture.ts';
+import { captured, certify, KINDS, withCallbacks } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
 describe('callback leaks found by the guard', () => {

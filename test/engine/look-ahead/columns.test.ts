@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { crossedAbove, ema, sma, where } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { sound } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
 const OPTIONS = { seeds: [8], rows: 580 };

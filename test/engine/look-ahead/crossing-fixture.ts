@@ -1,5 +1,5 @@
-import { sma } from '#engine/indicators/index.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
+import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
+import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
 
 /** Definition that each test completes with a name, signals and a stoploss. */
 export const CROSSING = {
@@ -11,3 +11,23 @@ export const CROSSING = {
   startupCandles: () => 20,
   indicators: ({ close }) => ({ average: sma(close, 20) }),
 } satisfies Partial<StrategyDefinition>;
+
+/** Causal strategy that trades often; the tests change it in one place. */
+export function sound(change: Partial<StrategyDefinition> = {}): StrategyDefinition {
+  return {
+    ...defineStrategy({
+      ...CROSSING,
+      name: 'sound',
+      signals: ({ close }, { average }) => ({
+        enterLong: crossedAbove(close, average!),
+        exitLong: crossedBelow(close, average!),
+        enterShort: crossedBelow(close, average!),
+        exitShort: crossedAbove(close, average!),
+      }),
+      canShort: true,
+      stoploss: -0.2,
+      unfilledTimeoutMinutes: 600,
+    }),
+    ...change,
+  };
+}

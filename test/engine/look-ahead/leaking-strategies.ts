@@ -9,7 +9,7 @@ import {
   where,
 } from '#engine/indicators/index.ts';
 import type { CallbackContext, StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
-import { sound } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 
 /** A strategy that is defined again for every load, as a file is evaluated again. */
 export type Define = () => StrategyDefinition;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { where } from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { captured, sound } from './certify-fixture.ts';
+import { captured } from './certify-fixture.ts';
+import { sound } from './crossing-fixture.ts';
 import { searchedRun, TWO_YEARS } from './every-run.ts';
 import type { Define } from './leaking-strategies.ts';
 
