@@ -91,35 +91,60 @@ export function nearEnd(pairs: readonly Pick<PairSignals, 'history'>[]): number 
 }
 
 /** The first element of each list, then the second of each, and so on. */
-function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
+export function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }
 
-/** A row of a pair's traded rows that is drawn over the whole run. At least one row is known before it. */
-export function drawRow({ from, candles }: PairHistory, random: Random): number {
-  const rows = candles.timestamp.length - from - 1;
-  return from + 1 + Math.floor(random() * rows);
+/**
+ * Endless draws of signals over a pair's whole run: open times (ms) of the candles after them. The kinds of signals, column and tag,
+ * take turns in random order. A rare one may be the one that looks ahead.
+ */
+export function* drawSignals(
+  signals: Signals,
+  { from, candles: { timestamp } }: PairHistory,
+  random: Random,
+): Generator<number> {
+  const end = timestamp.length - 1;
+  let kinds = shuffled(kindsOf(signals), random);
+  while (kinds.length > 0) {
+    const absent = new Set<SignalKind>();
+    for (const kind of kinds) {
+      const start = from + Math.floor(random() * (end - from));
+      const row = firstOfKind(kind, start, end) ?? firstOfKind(kind, from, start);
+      if (row === undefined) absent.add(kind);
+      else yield timestamp[row + 1]!;
+    }
+    kinds = kinds.filter((kind) => !absent.has(kind));
+  }
 }
 
-/** Signals of a pair, drawn evenly over the whole run: open times of the candles after them, ms. */
-export function drawSignals(
-  signals: Signals,
-  history: PairHistory,
-  wanted: number,
-  random: Random,
-): number[] {
-  const { from, candles, stepMs } = history;
-  const end = candles.timestamp.length - 1;
-  const columns = SIDES.flatMap(([name]) => signals[name] ?? []);
-  const times = new Set<number>();
-  for (let part = 0; part < wanted; part++) {
-    // The first signal at or after a row that is drawn from an equal part of the run.
-    let row = from + Math.floor(((part + random()) / wanted) * (end - from));
-    while (row < end && !columns.some((column) => column[row] === 1)) row++;
-    if (row < end) times.add(candles.timestamp[row]! + stepMs);
-  }
-  return [...times];
+interface SignalKind {
+  readonly column: Uint8Array;
+  readonly tags: Uint8Array | undefined;
+  readonly tag: number;
+}
+
+function kindsOf(signals: Signals): SignalKind[] {
+  return SIDES.flatMap(([name, tagged]) => {
+    const [column, tags] = [signals[name], signals[tagged]];
+    if (!column) return [];
+    const count = tags ? Math.max(1, signals.tags?.length ?? 0) : 1;
+    return Array.from({ length: count }, (_, tag) => ({ column, tags, tag }));
+  });
+}
+
+function firstOfKind({ column, tags, tag }: SignalKind, from: number, to: number): number | undefined {
+  let row = column.indexOf(1, from);
+  while (row >= 0 && row < to && tags && tags[row] !== tag) row = column.indexOf(1, row + 1);
+  return row >= 0 && row < to ? row : undefined;
+}
+
+export function shuffled<T>(values: readonly T[], random: Random): T[] {
+  return values
+    .map((value) => [random(), value] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, value]) => value);
 }
 
 /** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */

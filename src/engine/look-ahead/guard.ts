@@ -63,6 +63,9 @@ interface Known {
   readonly called: string;
 }
 
+/** The row as a callback knows it. */
+const INDEX = 'index';
+
 /** Columns whose value is known at the open of the forming candle; all others are known at its close. */
 const KNOWN_AT_OPEN: readonly string[] = ['timestamp', 'open'];
 
@@ -86,7 +89,7 @@ export function guarding(
     const { time, index, pair, params, state } = context;
     let views = pairs.get(pair);
     if (!views) {
-      const known = { index, called: 'index' };
+      const known = { index, called: INDEX };
       views = {
         known,
         candles: guardCandles(context.candles, known, log),
@@ -269,8 +272,9 @@ function rowOf(key: PropertyKey): number | null {
 
 function described(name: string, row: number, { index, called }: Known): string {
   const ahead = row - index;
+  const forming = called === INDEX ? `row ${called} (${index})` : 'it';
   return ahead === 0
-    ? `read ${name}[${row}]: row ${called} (${index}) is the candle that is still forming, of which only timestamp and open are known`
+    ? `read ${name}[${row}]: ${forming} is the candle that is still forming, of which only timestamp and open are known`
     : `read ${name}[${row}]: ${ahead} ${ahead === 1 ? 'row' : 'rows'} beyond ${called} (${index})`;
 }
 

@@ -5,7 +5,7 @@ import { createRandom, hash32, type Random } from '../random.ts';
 import type { PairHistory } from '../run/history.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import type { Columns, StrategyCallbacks, StrategyDefinition } from '../strategy.ts';
-import { drawRow, nearEnd, nearSignals, type PairSignals, signalTimes } from './cuts.ts';
+import { drawSignals, nearEnd, nearSignals, type PairSignals, signalTimes } from './cuts.ts';
 import type { Acted } from './findings.ts';
 import { type Call, type RecordedTimes, recordingCallbacks } from './guard.ts';
 import type { PairAnalysis } from './runs.ts';
@@ -32,7 +32,7 @@ export interface ObservedRun extends Acted {
   readonly seed: number;
 }
 
-/** The cut at a row drawn over the whole run. */
+/** The cut just after a signal that is drawn over the whole run. */
 export interface DrawnCut {
   readonly pair: string;
   readonly time: number;
@@ -86,8 +86,10 @@ export class RunObserver {
     if (this.#drawn) return this.#drawn;
     const { history } =
       this.#pairs.find(({ history: { data } }) => data.pair === this.#drawnPair) ?? this.#pairs[0]!;
-    const { candles, stepMs, data } = history;
-    const time = candles.timestamp[drawRow(history, this.#random)]!;
+    const { candles, from, stepMs, data } = history;
+    const { signals } = this.#analyses.get(data.pair)!;
+    const anywhere = Math.floor(this.#random() * (candles.timestamp.length - from - 1));
+    const [time = candles.timestamp[from + 1 + anywhere]!] = drawSignals(signals, history, this.#random);
     this.#near = signalTimes(this.#pairs);
     this.#nearEnd = Math.max(nearEnd(this.#pairs), (this.#near.at(-1) ?? 0) + stepMs);
     this.#drawn = { pair: data.pair, time, callsFrom: time - CALL_ROWS * stepMs };

@@ -265,6 +265,39 @@ export function runPart(
   return simulateRecorded(strategy, subject.config, inputs, times, undefined);
 }
 
+/** A trade of a run, in whose candles its callbacks are guarded, ms. */
+export interface WatchedTrade {
+  readonly pair: string;
+  readonly openedAt: number;
+  readonly closedAt: number;
+}
+
+/**
+ * Simulates the candles of a trade with guarded callbacks and the columns of the run.
+ *
+ * @returns open time (ms) of the first candle in which a callback read a row that is not known; undefined without one. Only a
+ *   suspicion: the strategy may keep row numbers of its run
+ */
+export function suspectedIn(
+  strategy: StrategyDefinition,
+  { subject, histories, analyses }: Reference,
+  { pair, openedAt, closedAt }: WatchedTrade,
+): number | undefined {
+  const history = histories.find(({ data }) => data.pair === pair)!;
+  const { from, candles, stepMs } = history;
+  // The signal is in the row before the entry, which may be within a candle.
+  const first = Math.max(from, knownRows(history, openedAt) - 2);
+  const last = Math.min(candles.timestamp.length, knownRows(history, closedAt + stepMs) + 1);
+  const input = cutRows(strategy, history, analyses.get(pair)!, first, last);
+  const guard: GuardLog = { error: null, call: null };
+  try {
+    simulateRecorded(strategy, subject.config, [input], [], guard);
+  } catch {
+    // The guard has thrown, or the strategy lacks what it kept of earlier candles.
+  }
+  return guard.error?.call.opened;
+}
+
 /** Phrase for what a cut knew. */
 export function whenCut({ time, later }: Cut): string {
   const at = new Date(time).toISOString();

@@ -5,7 +5,15 @@ import { guardFinding, type LookAheadFinding, replacedFindings, unknownRowsFindi
 import type { GuardLog } from './guard.ts';
 import type { ObservedRun } from './observe.ts';
 import { POISONS } from './poison.ts';
-import { type Cut, knownRows, type LookAheadSubject, rememberingFits, rowsOf, runPart } from './runs.ts';
+import {
+  type Cut,
+  knownRows,
+  type LookAheadSubject,
+  rememberingFits,
+  rowsOf,
+  runPart,
+  suspectedIn,
+} from './runs.ts';
 import {
   confirmed,
   firstOfEach,
@@ -16,6 +24,7 @@ import {
   testTruncated,
   truncatedCut,
 } from './search.ts';
+import { watchedTrades } from './watched-trades.ts';
 
 interface SampleOptions {
   /** Processor time of this process so far, ms. It decides only the number of further cuts. */
@@ -69,7 +78,7 @@ export async function sampleLookAhead(
     counts[kind]++;
   };
   const truncated = await subject.load();
-  const guard: GuardLog = { error: null, call: null };
+  let guard: GuardLog = { error: null, call: null };
   for (const [index, time] of times.entries()) {
     // The first cut has the calls of all others.
     const log = index === 0 ? guard : undefined;
@@ -82,21 +91,26 @@ export async function sampleLookAhead(
     await test('poisoned', () => testCut(search, poisoned, poisonedCut(search, time, index)));
   }
   const limit = begun / (1 - LOOK_AHEAD_SHARE);
-  let before = spent();
+  const drawing = spent();
   const drawn = drawnCut(search, run, random);
   await test('poisoned', () => testCut(search, poisoned, drawn, () => runPart(run.strategy, search, drawn)));
   // What a cut of the whole run cost says what the next one will.
-  let dearest = spent() - before;
-  before += dearest;
+  const mayCut = budgetOf(spent, limit, spent() - drawing);
+  const mayWatch = budgetOf(spent, limit, 0);
+  for (const trade of watchedTrades(run, random)) {
+    if (guard.error || !mayWatch()) break;
+    await pause();
+    const time = suspectedIn(run.strategy, search, trade);
+    if (time === undefined) continue;
+    guard = { error: null, call: null };
+    await testTruncated(search, subject.load, time, guard);
+  }
   for (const cut of furtherCuts(search, run, random)) {
-    if (before + dearest > limit) break;
+    if (!mayCut()) break;
     const isTruncated = cut.later === 'unknown';
     await test(isTruncated ? 'truncated' : 'poisoned', () =>
       testCut(search, isTruncated ? truncated : poisoned, cut),
     );
-    const now = spent();
-    dearest = Math.max(dearest, now - before);
-    before = now;
   }
   const needed = run.failure === undefined ? [] : [unknownRowsFinding(run.failure)];
   const forbidden = guard.error ? [guardFinding(guard.error.cause, guard.error.call)] : [];
@@ -104,6 +118,18 @@ export async function sampleLookAhead(
   const replaced = replacedFindings(subject.replaced?.() ?? []);
   const findings = firstOfEach([...forbidden, ...needed, ...proven, ...replaced]);
   return { ...counts, ...comparedIn(search, tested), findings, share: (spent() - begun) / spent() };
+}
+
+/** Whether a step that costs as much as the dearest one so far stays within a processor time. Call it before each step. */
+function budgetOf(spent: () => number, limit: number, expected: number): () => boolean {
+  let dearest = expected;
+  let before = Number.POSITIVE_INFINITY;
+  return () => {
+    const now = spent();
+    dearest = Math.max(dearest, now - before);
+    before = now;
+    return now + dearest <= limit;
+  };
 }
 
 function searchOf(subject: LookAheadSubject, run: ObservedRun): Search {
@@ -150,19 +176,21 @@ function drawnCut(search: Search, { drawn: { time, pair, callsFrom } }: Observed
 }
 
 /**
- * Further cuts of columns and signals, of the pair whose columns are known over the whole run. In random order: the budget may end
- * early.
+ * Further cuts of columns and signals, of the pair whose columns are known over the whole run: just after signals, each kind in
+ * turn.
  */
-function furtherCuts(search: Search, { drawn: { pair } }: ObservedRun, random: Random): Cut[] {
+function* furtherCuts(search: Search, { drawn: { pair } }: ObservedRun, random: Random): Generator<Cut> {
   const { histories, analyses } = search;
   const history = histories.find(({ data }) => data.pair === pair)!;
-  const times = drawSignals(analyses.get(pair)!.signals, history, MAX_FURTHER, random);
-  const shuffled = times.map((time) => [random(), time] as const).sort(([a], [b]) => a - b);
-  return shuffled.map(([, time], index) => ({
-    ...(index % 2 === 0 ? truncatedCut(time) : poisonedCut(search, time, index)),
-    only: pair,
-    simulated: false,
-  }));
+  const known = new Set<number>();
+  let draws = 0;
+  for (const time of drawSignals(analyses.get(pair)!.signals, history, random)) {
+    if (draws++ === MAX_FURTHER) return;
+    if (known.has(time)) continue;
+    known.add(time);
+    const cut = known.size % 2 === 1 ? truncatedCut(time) : poisonedCut(search, time, known.size);
+    yield { ...cut, only: pair, simulated: false };
+  }
 }
 
 function comparedIn(

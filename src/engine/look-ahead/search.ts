@@ -242,9 +242,13 @@ function actingTimes({ calls, table }: Observed, first: number, stepMs: number):
   return [...kinds.values()].map((times) => [...times].sort((a, b) => a - b));
 }
 
-/** Each exit reason is a kind, with its numbers replaced: the rare one may be the one that looks ahead. */
 function kindOf({ callback, returned }: Call): string {
-  return typeof returned === 'string' ? `${callback} ${returned.replace(/[\d.]+/g, '0')}` : callback;
+  return typeof returned === 'string' ? `${callback} ${kindOfReason(returned)}` : callback;
+}
+
+/** Each exit reason is a kind, with its numbers replaced: the rare one may be the one that looks ahead. */
+export function kindOfReason(reason: string): string {
+  return reason.replace(/[\d.]+/g, '0');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { where } from '#engine/indicators/index.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
+import type { CallbackContext, StrategyDefinition } from '#engine/strategy.ts';
 import { captured } from './certify-fixture.ts';
 import { sound } from './crossing-fixture.ts';
 import { searchedRun, TWO_YEARS } from './every-run.ts';
@@ -123,6 +123,54 @@ describe('cuts of every run', () => {
   });
 });
 
+describe('trades after the candles near the start', () => {
+  const LATE = Date.UTC(2025, 0, 1);
+  /** Exits that a strategy decides in the second year only. */
+  const late = (falls: (context: CallbackContext, price: number) => boolean) => () =>
+    sound({
+      callbacks: {
+        customExit: (context, _trade, price) =>
+          context.time > LATE && falls(context, price) ? 'falls' : null,
+      },
+    });
+
+  it('a callback that reads later candles a year after the start is found', async () => {
+    const { sample } = await searchedRun(
+      late(({ candles, index }, price) => candles.close[index + 1]! < price),
+    );
+    expect(sample.findings.map(({ kind, callback }) => [kind, callback])).toEqual([
+      ['look_ahead', 'customExit'],
+    ]);
+    expect(sample.findings[0]!.message).toMatch(
+      /in the candle of 2025-.* read candles\.close\[\d+\]: 1 row beyond/,
+    );
+  });
+
+  it('a callback that reads earlier candles a year after the start is not accused', async () => {
+    const { sample } = await searchedRun(
+      late(({ candles, index }, price) => candles.close[index - 1]! < price),
+    );
+    expect(sample.findings).toEqual([]);
+  });
+
+  it('a strategy that keeps row numbers from candle to candle is not accused', async () => {
+    const { sample } = await searchedRun(() => {
+      const entered = new Map<string, number>();
+      return sound({
+        callbacks: {
+          confirmEntry: ({ pair, index }) => {
+            if (!entered.has(pair) || index > entered.get(pair)! + 50) entered.set(pair, index);
+            return true;
+          },
+          customExit: ({ pair, candles }, _trade, price) =>
+            candles.close[entered.get(pair)! - 1]! > 2 * price ? 'fell' : null,
+        },
+      });
+    });
+    expect(sample.findings).toEqual([]);
+  });
+});
+
 describe('findings', () => {
   it('a finding names pair, candle and what was known', async () => {
     const define = captured((at) => ({
@@ -189,7 +237,9 @@ describe('findings', () => {
   it('a strategy that differs from run to run is not accused of look-ahead', async () => {
     let calls = 0;
     const { sample } = await searchedRun(() =>
-      sound({ callbacks: { customStake: (_context, _side, stake) => stake / (1 + (calls++ % 7)) } }),
+      sound({
+        callbacks: { customStake: (_context, _side, stake) => stake / (1 + Math.abs(Math.sin(calls++))) },
+      }),
     );
     expect(sample.findings.map(({ kind }) => kind)).toEqual(['not_repeatable']);
   });
