@@ -125,7 +125,7 @@ async function lookAheadCheck({ load, replaced, pause, config, pairs }: SmokeRun
         ? { ...base, status: 'passed', value: 'certified', message }
         : { ...base, status: 'warning', value: 'not_checked', message };
     }
-    return { ...base, status: 'failed', value: found.length, message: `${found[0]} (${message})` };
+    return { ...base, status: 'failed', value: 'found', message: `${found[0]} (${message})` };
   } catch (error) {
     // The strategy ran on all of these candles: it fails on a part of them, or there are too few.
     const message = error instanceof Error ? error.message : String(error);

@@ -157,7 +157,7 @@ describe('look-ahead check', () => {
     const found = await changed({
       callbacks: { customExit: ({ candles, index }) => (candles.close[index]! < 0 ? 'x' : null) },
     });
-    expect(found).toMatchObject({ status: 'failed', value: 1 });
+    expect(found).toMatchObject({ status: 'failed', value: 'found' });
     expect(found.message).toMatch(
       /^look_ahead: customExit of (BTC|ETH)\/USDT:USDT in the candle of 2024-.* read candles\.close\[\d+\]: row index .* \(run-staging-checks\.test\.ts:\d+\)/,
     );
