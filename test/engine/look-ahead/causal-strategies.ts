@@ -71,8 +71,8 @@ export const CAUSAL: Readonly<Record<string, Define>> = {
     sound({
       indicators: ({ close }) => ({ top: running(close, Math.max) }),
       signals: ({ close }, { top }) => ({
-        enterLong: where(close.length, (row) => close[row]! < 0.8 * top![row]!),
-        exitLong: where(close.length, (row) => close[row]! > 0.95 * top![row]!),
+        enterLong: where(close.length, (row) => close[row]! < 0.98 * top![row]!),
+        exitLong: where(close.length, (row) => close[row]! > 0.99 * top![row]!),
       }),
     }),
   'a z-score of past rows': () =>

@@ -96,8 +96,8 @@ export const LEAKS: Readonly<Record<string, Define>> = {
     sound({
       indicators: ({ close }) => ({ top: new Float64Array(close.length).fill(largest(close)) }),
       signals: ({ close }, { top }) => ({
-        enterLong: where(close.length, (row) => close[row]! < 0.6 * top![row]!),
-        exitLong: where(close.length, (row) => close[row]! > 0.9 * top![row]!),
+        enterLong: where(close.length, (row) => close[row]! < 0.97 * top![row]!),
+        exitLong: where(close.length, (row) => close[row]! > 0.99 * top![row]!),
       }),
     }),
   'the largest close of the whole series, in signals only': () =>
