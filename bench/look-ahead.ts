@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFolder } from '#adapters/local/sandbox.ts';
+import { openFolder } from '#adapters/processes/sandbox.ts';
 import type { BacktestConfigRequest } from '#contract/backtests/backtest-api.ts';
 import { getCompletedBacktest } from '#domain/backtests/get-backtest.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';

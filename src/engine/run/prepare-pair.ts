@@ -2,7 +2,6 @@ import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
 import type { ReportInformative } from '#contract/backtests/report-informative.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import type { Digest } from '../../contract/values/digest.ts';
 import {
   type Analysis,
   type AnalyzedSeries,
