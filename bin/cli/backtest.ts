@@ -19,6 +19,8 @@ import {
   UsageError,
 } from './options.ts';
 import {
+  figure,
+  lookAheadText,
   MORE_JOBS,
   minute,
   number,
@@ -262,17 +264,31 @@ async function printJobs(client: ApiClient, { status, experiment, limit, json }:
   }
   console.log(
     table(
-      ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trades', 'Profit', 'Sharpe', 'Deflated'],
+      [
+        'Job',
+        'Status',
+        'Strategy',
+        'Exchange',
+        'Experiment',
+        'Created (UTC)',
+        'Trades',
+        'Profit',
+        'Sharpe',
+        'Deflated',
+        'Look-ahead',
+      ],
       items.map((job) => [
         job.job_id,
         queueText(job),
         job.strategy,
+        job.exchange,
         job.experiment_name,
         minute(job.created_at),
-        job.result ? number(job.result.total_trades, 0) : '-',
-        percent(job.result?.total_profit_pct),
-        resultText(job.result, 'sharpe_ratio'),
-        job.deflation && deflatedCell(job.deflation),
+        job.result ? figure(job.look_ahead, number(job.result.total_trades, 0)) : '-',
+        figure(job.look_ahead, percent(job.result?.total_profit_pct)),
+        figure(job.look_ahead, resultText(job.result, 'sharpe_ratio')),
+        job.deflation && figure(job.look_ahead, deflatedCell(job.deflation)),
+        lookAheadText(job.look_ahead),
       ]),
     ),
   );

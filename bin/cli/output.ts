@@ -1,9 +1,12 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
 import asciichart from 'asciichart';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import type { QueueState } from '#contract/jobs/queue.ts';
 import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
+
 import { metricNote, undefinedReason, withNote } from '#contract/values/undefined-metrics.ts';
 
 /** Longest line of text, characters. */
@@ -47,7 +50,12 @@ export function table(
 }
 
 const lengthOf = (text: string, separator: string | RegExp) =>
-  Math.max(0, ...text.split(separator).map((part) => part.length));
+  Math.max(
+    0,
+    ...stripVTControlCharacters(text)
+      .split(separator)
+      .map((part) => part.length),
+  );
 
 /** Characters of each column so that the table fits; undefined if its longest words do not. The widest columns shrink first. */
 function narrowed(rows: readonly (readonly string[])[], width: number): readonly number[] | undefined {
@@ -83,7 +91,8 @@ function blocks(head: readonly string[], rows: readonly (readonly string[])[], w
 }
 
 function isNumeric(cell: string | number | null | undefined): boolean {
-  return typeof cell === 'number' || (typeof cell === 'string' && /^[-+]?[\d,]+(\.\d+)?( ?%)?$/.test(cell));
+  if (typeof cell !== 'string') return typeof cell === 'number';
+  return /^[-+]?[\d,]+(\.\d+)?( ?%)?$/.test(stripVTControlCharacters(cell));
 }
 
 /** Lines of up to `width` characters, broken between words. */
@@ -126,6 +135,19 @@ export function resultText(
   const value = result[name];
   const isKnown = typeof value === 'number' && undefinedReason(result, name) === null;
   return metricText(name, isKnown ? format(value) : null, metricNote(result, name));
+}
+
+/** State of a look-ahead check; a found leak is red where the terminal has colors. `-` for a job that has not completed. */
+export function lookAheadText(state: LookAheadState | null): string {
+  if (state === null) return '-';
+  return state === 'found' ? styleText('red', FOUND) : state.replace('_', ' ');
+}
+
+const FOUND: LookAheadState = 'found';
+
+/** Figure of a run; struck through, where the terminal can, when a leak was found: it cannot be earned. */
+export function figure(state: LookAheadState | null | undefined, text: string): string {
+  return state === FOUND && text !== '-' ? styleText('strikethrough', text) : text;
 }
 
 const MAX_DIGITS = 7;

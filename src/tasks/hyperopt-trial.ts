@@ -8,15 +8,18 @@ import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts
 import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import type { TrialMessage } from '#adapters/trials/trial-processes.ts';
 import type { TrialReply } from '#adapters/trials/trial-replies.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { HyperoptTaskEnv } from '#contract/env/env.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
 import { digestTrialData, loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import {
+  type RunTrialDeps,
   runRequested,
   TrialDataOf,
   type TrialOutcome,
   type TrialRequest,
 } from '#domain/hyperopt/run-trial.ts';
+import { sampleBestTrial } from '#domain/hyperopt/sample-best-trial.ts';
 import { finalFailure } from '#domain/shared/final-failure.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { startProcess } from '#runtime/process.ts';
@@ -29,12 +32,14 @@ removeClientClasses();
 const progress = reportProgress(env.WATCH_MARK);
 const unhandled = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, failing);
 
+let loaded: Omit<RunTrialDeps, 'cache'> | undefined;
 let data: TrialDataOf | undefined;
 
 process.on('message', (message: TrialMessage) => {
-  const reply = 'job' in message ? open(message.job, message.cacheBytes) : replyTo(message.request);
   // An error ends the process, and the worker is notified.
-  reply.then((each: TrialReply) => process.send!(each)).catch(failing);
+  replyTo(message)
+    .then((each: TrialReply) => process.send!(each))
+    .catch(failing);
 });
 // The worker is gone.
 process.on('disconnect', () => process.exit());
@@ -56,7 +61,8 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
       job,
     );
     unhandled.check();
-    data = new TrialDataOf({ strategy, pairs, digest: sha256 }, cacheBytes);
+    loaded = { strategy, pairs, digest: sha256 };
+    data = new TrialDataOf(loaded, cacheBytes);
     const codeDigest = sha256(`${ENGINE_VERSION} ${strategy.digest}`);
     return { codeDigest, dataDigest: digestTrialData(pairs, sha256), warnings };
   } catch (error) {
@@ -68,7 +74,12 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
   }
 }
 
-async function replyTo(request: TrialRequest): Promise<TrialReply> {
+function replyTo(message: TrialMessage): Promise<TrialReply> {
+  if ('job' in message) return open(message.job, message.cacheBytes);
+  return 'sampled' in message ? sample(message.sampled) : run(message.request);
+}
+
+async function run(request: TrialRequest): Promise<TrialReply> {
   progress.enter('a trial');
   const before = timersLeft();
   const outcome = await runRequested(data!, request);
@@ -79,6 +90,28 @@ async function replyTo(request: TrialRequest): Promise<TrialReply> {
   const failed = unhandledOutcome();
   progress.ended();
   return { outcome: failed ?? outcome, spent: left || failed !== undefined };
+}
+
+/** The process ends after it: the strategy may keep state of the cuts. */
+async function sample(config: ResolvedBacktestConfig): Promise<TrialReply> {
+  progress.enter('the look-ahead check');
+  const processorMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  };
+  const pause = async () => {
+    await setImmediate();
+    unhandled.check();
+  };
+  try {
+    return { lookAhead: await sampleBestTrial(loaded!, config, { processorMs, pause }) };
+  } catch (error) {
+    const failure = finalFailure(error);
+    if (!failure) throw error;
+    return { failure };
+  } finally {
+    progress.ended();
+  }
 }
 
 function timersLeft(): number {

@@ -43,7 +43,7 @@ import {
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, '283fe407467e6811'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'eb7f69e8d7cbbfb3'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'd15e5a4952e14ea7'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
@@ -55,7 +55,7 @@ it.each([
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
   ['StoredModel', StoredModel, 2, '83036f90450e89dd'],
-  ['StoredVersion', StoredVersion, 1, 'fdadc7438f9b1ea3'],
+  ['StoredVersion', StoredVersion, 1, '775cdb04097d4cd7'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
@@ -68,7 +68,7 @@ it.each([
   ['StoredSignals', StoredSignals, 1, '8f96d40e2dc4511e'],
   ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
-  ['CatalogRow', CatalogRow, undefined, '7834ea53a837ec34'],
+  ['CatalogRow', CatalogRow, undefined, '09bc7ed6151c88e4'],
 ])('stored shape of %s equals its pinned hash', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });

@@ -15,8 +15,10 @@ import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strategies.ts';
 import type { BacktestResult, JobIn, JobStatus } from '#contract/backtests/backtest.ts';
+import type { LookAhead } from '#contract/config/look-ahead.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import { NO_POLICY } from '#contract/registry/release-policy.ts';
+
 import { equitySparkline } from '#domain/backtests/equity-sparkline.ts';
 import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import type { HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
@@ -81,6 +83,7 @@ export interface AccessFixture {
     changes?: Partial<JobIn<'pending'>>,
     status?: JobStatus,
     result?: Partial<BacktestResult>,
+    lookAhead?: LookAhead,
   ): Promise<string>;
   stop(): Promise<void>;
 }
@@ -181,6 +184,7 @@ export async function accessFixture(
     changes = {},
     status = 'pending',
     result = {},
+    look_ahead,
   ) => {
     const id = changes.job_id ?? `bt-${ulids.ulid()}`;
     await jobs.create(pendingJob(id, { owner, ...changes }));
@@ -191,6 +195,7 @@ export async function accessFixture(
       timing: SOME_TIMING,
       warnings: [],
       sparkline: equitySparkline(1000, [1010, SOME_RESULT.final_balance]),
+      ...(look_ahead && { look_ahead }),
     };
     if (status === 'completed') await jobs.complete(id, 1, outcome, AT);
     if (status === 'failed') await jobs.fail(id, null, { code: 'SVC001', message: 'why' }, AT);

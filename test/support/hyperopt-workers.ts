@@ -3,6 +3,8 @@ import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
 import { DynamoTrialLedger } from '#adapters/dynamo/trial-ledger.ts';
 import { sha256 } from '#adapters/sha256.ts';
+
+import { notChecked } from '#contract/config/look-ahead.ts';
 import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import type { RunHyperoptWorkerDeps, TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
@@ -99,6 +101,7 @@ export const computing: TrialRunner = {
   dataDigest: 'd',
   warnings: [],
   run: computeTrial,
+  sample: async () => notChecked('not_checked: these trials have no candles'),
   close: async () => undefined,
 };
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtests/backtest.ts';
+import type { LookAhead } from '#contract/config/look-ahead.ts';
 import { jobListOf } from '#contract/values/tables.ts';
 import type { JobFilter, JobRow } from '#domain/jobs/job-list-ports.ts';
 import type { JobStore } from '#domain/ports.ts';
@@ -87,6 +88,17 @@ export const SOME_RESULT: BacktestResult = {
 };
 
 export const SOME_RESULTS: ResultsLocation = { prefix: 'results/x/1', digest: 'ab', trade_pages: 1 };
+
+/** Look-ahead check of a run in which a leak was found. */
+export const FOUND_LOOK_AHEAD: LookAhead = {
+  state: 'found',
+  message: 'found: 8 histories that end earlier and 9 with changed later candles. Look-ahead bias was found.',
+  cuts: 17,
+  poisoned_cuts: 9,
+  rows: 900,
+  pairs: ['BTC/USDT:USDT'],
+  findings: ['look_ahead: column close of row 5 changes with later candles'],
+};
 
 /** Two candles of one hour. */
 export const SOME_CURVE: CandleCurve = {

@@ -1,4 +1,5 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
+import type { LookAhead } from '#contract/config/look-ahead.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import type { StagingChecks, StagingOutcome } from '#domain/transitions/check-status.ts';
@@ -66,13 +67,21 @@ export async function completedBacktest(
     readonly result?: Partial<typeof SOME_RESULT>;
     readonly results?: typeof SOME_RESULTS;
     readonly trials?: TrialRecord;
+    readonly look_ahead?: LookAhead;
   },
 ): Promise<void> {
   const at = '2025-03-02T00:00:00.000Z';
   await fixture.jobs.create(pendingJob(jobId, changes.job));
   await fixture.jobs.claim(jobId, 'task', at);
   const result = { ...SOME_RESULT, ...changes.result };
-  const { results = SOME_RESULTS, trials } = changes;
-  const outcome = { result, results, timing: SOME_TIMING, warnings: [], ...(trials && { trials }) };
+  const { results = SOME_RESULTS, trials, look_ahead } = changes;
+  const outcome = {
+    result,
+    results,
+    timing: SOME_TIMING,
+    warnings: [],
+    ...(trials && { trials }),
+    ...(look_ahead && { look_ahead }),
+  };
   await fixture.jobs.complete(jobId, 1, outcome, at);
 }

@@ -79,6 +79,7 @@ function versionOf({ results: { job, report } }: Run, version: string): Compared
     config: job.config,
     engine_version: report.provenance.engine_version,
     candle_digest: report.provenance.data_digest,
+    look_ahead: job.look_ahead?.state ?? 'not_checked',
   };
 }
 

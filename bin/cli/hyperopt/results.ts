@@ -13,8 +13,22 @@ import { TOUCHSTONE } from '#contract/values/names.ts';
 import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
-import { compactNumber, MORE_JOBS, minute, queueText, statusWithError, table, wrap } from '../output.ts';
+import {
+  compactNumber,
+  figure,
+  lookAheadText,
+  MORE_JOBS,
+  minute,
+  queueText,
+  statusWithError,
+  table,
+  wrap,
+} from '../output.ts';
 import { type Job, jobPath } from './watch.ts';
+
+/** Why a search with a leak has no best trial. */
+const CANNOT_BE_EARNED =
+  'The strategy uses candles that are not known yet, so no trial is the best. Fix it and search again';
 
 type Result = z.infer<typeof HyperoptResult>;
 type Trial = z.infer<typeof HyperoptTrial>;
@@ -44,6 +58,11 @@ export async function printResult(client: ApiClient, jobId: string, json = false
     overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL, result.permutations),
   );
   for (const warning of foldWarnings(result.warnings)) console.log(`Warning: ${warning}`);
+  const { state, findings } = result.look_ahead;
+  console.log(`Look-ahead: ${lookAheadText(state)}${state === 'found' ? `. ${CANNOT_BE_EARNED}` : ''}`);
+  for (const finding of findings) console.log(`  ${finding}`);
+  // The values of a search with a leak rank nothing.
+  if (state === 'found') return;
   console.log(`Best: ${parametersText(result.best_params)}`);
   console.log(`Next: ${TOUCHSTONE} backtest ${strategy} --hyperopt ${jobId}`);
 }
@@ -64,17 +83,20 @@ async function windowsOf(
   return found;
 }
 
-function bestTable({ best_trials }: Result, windows: ReadonlyMap<number, Trial['windows']>): string {
+function bestTable(
+  { best_trials, look_ahead: { state } }: Result,
+  windows: ReadonlyMap<number, Trial['windows']>,
+): string {
   return table(
     ['Trial', 'Value', 'Windows', 'Worst', 'Median', 'Best', 'Parameters'],
     best_trials.map(({ number, value, params }) => {
       const reached = windows.get(number) ?? [];
       const sorted = reached.filter((each) => each !== null).sort((a, b) => a - b);
       const at = (fraction: number) =>
-        compactNumber(sorted[Math.round(fraction * (sorted.length - 1))] ?? null);
+        figure(state, compactNumber(sorted[Math.round(fraction * (sorted.length - 1))] ?? null));
       return [
         number,
-        compactNumber(value),
+        figure(state, compactNumber(value)),
         reached.length,
         at(0),
         at(0.5),
@@ -250,17 +272,31 @@ export async function printHyperopts(client: ApiClient, options: ListOptions): P
   }
   console.log(
     table(
-      ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trials', '%', 'Best value', 'Of trial'],
+      [
+        'Job',
+        'Status',
+        'Strategy',
+        'Exchange',
+        'Experiment',
+        'Created (UTC)',
+        'Trials',
+        '%',
+        'Best value',
+        'Of trial',
+        'Look-ahead',
+      ],
       page.items.map((job) => [
         job.job_id,
         queueText(job),
         job.strategy,
+        job.exchange,
         job.experiment_name,
         minute(job.created_at),
         `${job.current_trial} of ${job.total_trials}`,
         job.progress,
-        compactNumber(job.best_value),
+        figure(job.look_ahead, compactNumber(job.best_value)),
         job.best_trial,
+        lookAheadText(job.look_ahead),
       ]),
     ),
   );
@@ -283,12 +319,13 @@ export async function printTrials(client: ApiClient, jobId: string, options: Tri
   if (page.items.length === 0) return console.log('No trials.');
   console.log(
     table(
-      ['Trial', 'State', 'Value', 'Windows', 'Duplicate of', 'Worker', 'Attempt', 'Parameters'],
+      ['Trial', 'State', 'Value', 'Windows', 'Look-ahead', 'Duplicate of', 'Worker', 'Attempt', 'Parameters'],
       page.items.map((trial) => [
         trial.number,
         trial.state,
-        compactNumber(trial.value),
+        figure(trial.look_ahead, compactNumber(trial.value)),
         trial.windows.length,
+        lookAheadText(trial.look_ahead),
         trial.duplicate_of,
         trial.worker,
         trial.attempt,
@@ -331,7 +368,8 @@ function statusText(job: Job): string {
       ? [`${job.permutations.ended} of ${job.permutations.total} searches on permuted candles`]
       : []),
     ...(spaces ? [`Searched: ${spaces.join(', ')}; models: ${model_types.join(', ')}`] : []),
-    `Best ${objective_metric} (${direction}): ${best}`,
+    `Best ${objective_metric} (${direction}): ${figure(job.look_ahead?.state, best)}`,
+    ...(job.look_ahead ? [`Look-ahead: ${lookAheadText(job.look_ahead.state)}`] : []),
     ...foldWarnings(job.warnings).map((warning) => `Warning: ${warning}`),
   ].join('\n');
 }

@@ -32,6 +32,8 @@ export function addRegistryCommands(program: Command): void {
     .option('--min-profit-factor <n>', 'reject below this profit factor', finiteNumber)
     .option('--max-drawdown <percent>', 'reject above this drawdown', finiteNumber)
     .option('--skip-validation', 'skip the thresholds; needs role admin')
+    .option('--waive <checks>', 'look_ahead: register despite a found look-ahead bias; needs role admin')
+    .option(...REASON)
     .option(...JSON_OPTION)
     .action((strategy: string, options: RegisterOptions) =>
       sessionWith(program, 'strategy')(({ client }) => registerVersion(client, strategy, options)),
@@ -138,7 +140,7 @@ function printWarnings({ warnings = [] }: { readonly warnings?: readonly string[
   for (const warning of warnings) console.log(`Warning: ${warning}`);
 }
 
-interface RegisterOptions {
+interface RegisterOptions extends WaiveOptions {
   readonly json?: boolean;
   readonly run: string;
   readonly image: string;
@@ -164,6 +166,7 @@ async function registerVersion(client: ApiClient, strategy: string, options: Reg
       min_profit_factor: minProfitFactor,
       max_drawdown: maxDrawdown,
     }),
+    ...waiverOf(options),
   });
   const reply = await client
     .post<RegisterResult>(`/api/v1/strategies/${encodeURIComponent(strategy)}/register`, body)

@@ -13,6 +13,8 @@ import type { ApiClient } from '../client.ts';
 import { JSON_OPTION, queryOf, repeated } from '../options.ts';
 import {
   escapeControlChars,
+  figure,
+  lookAheadText,
   metricText,
   minute,
   number,
@@ -135,7 +137,9 @@ function versionTable(versions: readonly ModelVersion[]): string {
     [
       'Version',
       'Stage',
+      'Exchange',
       'Validation',
+      'Look-ahead',
       'Trades',
       'Profit',
       'Sharpe',
@@ -147,11 +151,13 @@ function versionTable(versions: readonly ModelVersion[]): string {
     versions.map((each) => [
       [each.version, ...each.aliases].join(' '),
       each.rolled_back ? `${each.stage} (rolled back)` : each.stage,
+      each.exchange,
       each.validation_status,
-      number(each.metrics.total_trades, 0),
-      percent(each.metrics.total_profit_pct),
-      resultText(each.metrics, 'sharpe_ratio'),
-      percent(each.metrics.max_drawdown_pct),
+      lookAheadText(each.look_ahead),
+      figure(each.look_ahead, number(each.metrics.total_trades, 0)),
+      figure(each.look_ahead, percent(each.metrics.total_profit_pct)),
+      figure(each.look_ahead, resultText(each.metrics, 'sharpe_ratio')),
+      figure(each.look_ahead, percent(each.metrics.max_drawdown_pct)),
       minute(each.created_at),
       each.created_by,
       wrap([each.description, ...tagText(each), ...waivedText(each)].filter(Boolean).join('; '), 40),
@@ -163,7 +169,7 @@ function tagText({ tags }: ModelVersion): string[] {
   return tags.length > 0 ? [`tags: ${tags.join(', ')}`] : [];
 }
 
-/** The checks of the release policy that were waived for a version. */
+/** The checks that were waived for a version. */
 function waivedText({ waivers }: ModelVersion): string[] {
   const names = [...new Set(waivers.flatMap(({ checks }) => checks))];
   return names.length > 0 ? [`waived: ${names.join(', ')}`] : [];
@@ -199,6 +205,7 @@ async function compareVersions(
     `/api/v1/catalog/strategies/${encodeURIComponent(model)}/compare?${query}`,
   );
   if (json) return console.log(JSON.stringify(comparison));
+  console.log(inputTable(comparison));
   console.log(metricTable(comparison));
   console.log(guardrailTable(comparison));
   for (const { field, a, b } of comparison.differences) console.log(`Different ${field}: ${a} and ${b}`);
@@ -207,6 +214,17 @@ async function compareVersions(
     `${comparison.decision}, confidence ${number(comparison.confidence)} (${methodText(comparison)})`,
   );
   console.log(comparison.recommendation);
+}
+
+/** Market and look-ahead check of both versions. */
+function inputTable({ version_a, version_b, exchange, look_ahead }: VersionComparison): string {
+  return table(
+    ['', 'Version', 'Exchange', 'Look-ahead'],
+    [
+      ['a', version_a, exchange.a, lookAheadText(look_ahead.a)],
+      ['b', version_b, exchange.b, lookAheadText(look_ahead.b)],
+    ],
+  );
 }
 
 function methodText({ confidence_method, sample_sizes }: VersionComparison): string {
@@ -223,7 +241,7 @@ const NOTES = {
   undefined_b: 'undefined in b',
 } as const;
 
-function metricTable({ metrics, version_a, version_b }: VersionComparison): string {
+function metricTable({ metrics, version_a, version_b, look_ahead }: VersionComparison): string {
   return table(
     ['Metric', `a: version ${version_a}`, `b: version ${version_b}`, 'Improvement', 'b is', 'Note'],
     Object.entries(metrics).map(([name, { a, b, improvement, direction, reasons, notes }]) => {
@@ -232,8 +250,8 @@ function metricTable({ metrics, version_a, version_b }: VersionComparison): stri
         reason === null ? number(value, isCount ? 0 : 2) : metricText(name, null, UNDEFINED_REASONS[reason]);
       return [
         name,
-        cell(a, reasons?.a),
-        cell(b, reasons?.b),
+        figure(look_ahead.a, cell(a, reasons?.a)),
+        figure(look_ahead.b, cell(b, reasons?.b)),
         percent(improvement),
         isCount ? '-' : IMPROVEMENT_LABELS[`${Math.sign(improvement) as -1 | 0 | 1}`],
         notes.map((note) => NOTES[note]).join('; '),

@@ -1,9 +1,25 @@
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import { METRIC_LABELS, type MetricName, type MetricUnit } from '#contract/values/metric-labels.ts';
 import { metricNote } from '#contract/values/undefined-metrics.ts';
-import { chart, lineWidth, metricText, moneyDigits, number, table, wrap } from '../output.ts';
+import {
+  chart,
+  figure,
+  lineWidth,
+  lookAheadText,
+  metricText,
+  moneyDigits,
+  number,
+  table,
+  wrap,
+} from '../output.ts';
 import type { Results } from './report-text.ts';
 
 /** Comparison of two completed backtests: settings, inputs, metrics, equity. */
+
+interface Sides<T> {
+  readonly a: T;
+  readonly b: T;
+}
 
 interface Difference {
   readonly name: string;
@@ -14,6 +30,9 @@ interface Difference {
 export interface Comparison {
   readonly a: string;
   readonly b: string;
+  /** Exchange and look-ahead check of each. */
+  readonly exchange: Sides<string>;
+  readonly look_ahead: Sides<LookAheadState>;
   /** Settings that differ, by their path. */
   readonly settings: readonly Difference[];
   /** Inputs that differ: candles, source of the strategy, engine. */
@@ -65,6 +84,8 @@ export function compareResults(a: Results, b: Results): Comparison {
   return {
     a: a.job.job_id,
     b: b.job.job_id,
+    exchange: { a: a.job.config.exchange, b: b.job.config.exchange },
+    look_ahead: { a: a.report.look_ahead.state, b: b.report.look_ahead.state },
     settings: differences(settingsOf(a), settingsOf(b)),
     inputs: differences(inputsOf(a), inputsOf(b)),
     metrics: COMPARED.map((name) => {
@@ -131,14 +152,15 @@ function digitsOf(unit: MetricUnit, wallet: number): number {
 }
 
 export function comparisonText(first: Results, second: Results): string {
-  const { a, b, settings, inputs, metrics, equity } = compareResults(first, second);
+  const comparison = compareResults(first, second);
+  const { a, b, exchange, look_ahead, settings, inputs, metrics, equity } = comparison;
   const curve = chart(
     equity.dates.map((_, day) => equity.b[day]! - equity.a[day]!),
     equity.dates,
   );
   return [
-    `a: ${a}, ${first.report.strategy.name}`,
-    `b: ${b}, ${second.report.strategy.name}`,
+    `a: ${a}, ${first.report.strategy.name} on ${exchange.a}, look-ahead ${lookAheadText(look_ahead.a)}`,
+    `b: ${b}, ${second.report.strategy.name} on ${exchange.b}, look-ahead ${lookAheadText(look_ahead.b)}`,
     ...(settings.length > 0
       ? [
           table(
@@ -149,7 +171,7 @@ export function comparisonText(first: Results, second: Results): string {
       : ['Settings: equal']),
     table(
       ['Metric', 'a', 'b', 'b - a'],
-      metrics.map((each) => [each.label, ...valueTexts(each), changeText(each)]),
+      metrics.map((each) => [each.label, ...valueTexts(each, look_ahead), changeText(each)]),
     ),
     inputsText(inputs),
     ...(curve
@@ -158,12 +180,15 @@ export function comparisonText(first: Results, second: Results): string {
   ].join('\n');
 }
 
-/** Both values of a metric, each with what there is to say of it. */
-export function valueTexts(metric: Comparison['metrics'][number]): [a: string, b: string] {
+/** Both values of a metric, each with what there is to say of it; those of a run with a found leak struck through. */
+export function valueTexts(
+  metric: Comparison['metrics'][number],
+  found: Partial<Comparison['look_ahead']> = {},
+): [a: string, b: string] {
   const { name, a, b, a_note, b_note, digits } = metric;
   return [
-    metricText(name, a === null ? null : number(a, digits), a_note),
-    metricText(name, b === null ? null : number(b, digits), b_note),
+    figure(found.a, metricText(name, a === null ? null : number(a, digits), a_note)),
+    figure(found.b, metricText(name, b === null ? null : number(b, digits), b_note)),
   ];
 }
 

@@ -14,7 +14,9 @@ import {
   amount,
   chart,
   duration,
+  figure,
   lineWidth,
+  lookAheadText,
   metricText,
   minute,
   moneyDigits,
@@ -64,7 +66,7 @@ export function reportText({ job, report, equity }: Results): string {
     metricTable({ job, report, equity }),
     ...(report.assumptions ? [assumptionsText(report.assumptions, digits)] : []),
     ...(job.trials ? [wrap(trialsText(job.trials), lineWidth())] : []),
-    ...(job.look_ahead ? [`Look-ahead bias: ${job.look_ahead.message}`] : []),
+    ...(job.look_ahead ? [lookAheadLine(job.look_ahead)] : []),
     ...(job.look_ahead?.findings ?? []).map((finding) => `  ${finding}`),
     groupTable('Pair', per_pair, digits),
     groupTable('Exit reason', per_exit_reason, digits),
@@ -235,6 +237,13 @@ function accountTexts(config: Job['config']): string[] {
   return Object.entries(shown).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
 }
 
+/** `Look-ahead bias: found: …`, with a red word for a found one. */
+function lookAheadLine({ state, message }: NonNullable<Job['look_ahead']>): string {
+  const begin = `${state}: `;
+  const text = message.startsWith(begin) ? message.slice(begin.length) : message;
+  return `Look-ahead bias: ${lookAheadText(state)}: ${text}`;
+}
+
 function metricTable({ job, report }: Results): string {
   const { account, equity, closed_trades: trades, activity } = report.metrics;
   const { fill_model, costs } = report;
@@ -243,31 +252,33 @@ function metricTable({ job, report }: Results): string {
   /** Value of a metric of the report, or why it has none. */
   const shown = (name: MetricName, value: number | null, format: (value: number) => string = number) =>
     metricText(name, value === null ? null : format(value), metricNote(known, name));
+  const rows = [
+    ['Total profit', money(account.total_profit)],
+    ['Total profit %', percent(account.total_profit_pct)],
+    ['Market change %', percent(account.market_change_pct)],
+    ['CAGR %', shown('cagr_pct', account.cagr_pct, percent)],
+    [
+      'Trades (won / drawn / lost)',
+      `${trades.total_trades} (${trades.winning_trades} / ${trades.draws} / ${trades.losing_trades})`,
+    ],
+    ['Win rate', shown('win_rate', trades.win_rate, percent)],
+    ['Profit factor', shown('profit_factor', trades.profit_factor)],
+    ['Expectancy per trade', shown('expectancy', trades.expectancy, money)],
+    ['Sharpe ratio (daily equity)', shown('sharpe_ratio', equity.sharpe_ratio)],
+    ['Sortino ratio (daily equity)', shown('sortino_ratio', equity.sortino_ratio)],
+    ['Calmar ratio (daily equity)', shown('calmar_ratio', equity.calmar_ratio)],
+    ['System quality number', shown('sqn', trades.sqn)],
+    ['Max drawdown (daily equity)', percent(equity.max_drawdown_pct)],
+    ['Longest drawdown', `${equity.longest_drawdown_days} days`],
+    ['Exposure', percent(activity.exposure_pct)],
+    ['Fees, slippage, funding', money(costs.total.amount)],
+    ...(report.slippage ? slippageRows(report.slippage, money) : []),
+    ...fillModelRows(fill_model),
+  ] as const;
+  const state = job.look_ahead?.state;
   return table(
     ['Metric', 'Value'],
-    [
-      ['Total profit', money(account.total_profit)],
-      ['Total profit %', percent(account.total_profit_pct)],
-      ['Market change %', percent(account.market_change_pct)],
-      ['CAGR %', shown('cagr_pct', account.cagr_pct, percent)],
-      [
-        'Trades (won / drawn / lost)',
-        `${trades.total_trades} (${trades.winning_trades} / ${trades.draws} / ${trades.losing_trades})`,
-      ],
-      ['Win rate', shown('win_rate', trades.win_rate, percent)],
-      ['Profit factor', shown('profit_factor', trades.profit_factor)],
-      ['Expectancy per trade', shown('expectancy', trades.expectancy, money)],
-      ['Sharpe ratio (daily equity)', shown('sharpe_ratio', equity.sharpe_ratio)],
-      ['Sortino ratio (daily equity)', shown('sortino_ratio', equity.sortino_ratio)],
-      ['Calmar ratio (daily equity)', shown('calmar_ratio', equity.calmar_ratio)],
-      ['System quality number', shown('sqn', trades.sqn)],
-      ['Max drawdown (daily equity)', percent(equity.max_drawdown_pct)],
-      ['Longest drawdown', `${equity.longest_drawdown_days} days`],
-      ['Exposure', percent(activity.exposure_pct)],
-      ['Fees, slippage, funding', money(costs.total.amount)],
-      ...(report.slippage ? slippageRows(report.slippage, money) : []),
-      ...fillModelRows(fill_model),
-    ],
+    rows.map(([name = '', value = '']) => [name, figure(state, value)]),
   );
 }
 

@@ -211,12 +211,12 @@ class Runs {
 }
 
 /** Metrics of a run, with those of the last save. */
-function developTable({ metrics, settings, inputs }: Comparison, hasBefore: boolean): string {
+function developTable({ metrics, settings, inputs, look_ahead }: Comparison, hasBefore: boolean): string {
   const rows = metrics.filter(({ name }) => name !== 'market_change_pct');
   if (!hasBefore) {
     return table(
       ['Metric', 'Now'],
-      rows.map((row) => [row.label, valueTexts(row)[1]]),
+      rows.map((row) => [row.label, valueTexts(row, look_ahead)[1]]),
     );
   }
   const unchanged = settings.length === 0 && inputs.length === 0;
@@ -225,7 +225,7 @@ function developTable({ metrics, settings, inputs }: Comparison, hasBefore: bool
     ...settings.map(({ name, a, b }) => `${name}: ${JSON.stringify(a)} before, ${JSON.stringify(b)} now`),
     table(
       ['Metric', 'Last save', 'Now', 'Change'],
-      rows.map((row) => [row.label, ...valueTexts(row), changeText(row)]),
+      rows.map((row) => [row.label, ...valueTexts(row, look_ahead), changeText(row)]),
     ),
   ].join('\n');
 }

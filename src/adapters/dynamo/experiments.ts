@@ -1,8 +1,15 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { BacktestResult, isTerminal, JOB_STATUSES } from '#contract/backtests/backtest.ts';
+import {
+  BacktestResult,
+  isTerminal,
+  JOB_STATUSES,
+  ResolvedBacktestConfig,
+} from '#contract/backtests/backtest.ts';
+import { LOOK_AHEAD_STATES, LookAhead, lookAheadOf } from '#contract/config/look-ahead.ts';
 import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
+
 import type { Experiment, ExperimentPage, Experiments } from '#domain/jobs/job-list-ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf } from './job-search.ts';
@@ -33,6 +40,9 @@ const Member = z.object({
   position: z.string(),
   status: z.enum(JOB_STATUSES).optional(),
   result: MemberResult.optional(),
+  /** These two are absent where an earlier version recorded the end of the job: the next read of the experiment adds them. */
+  exchange: z.string().optional(),
+  look_ahead: z.enum(LOOK_AHEAD_STATES).optional(),
 });
 type Member = z.infer<typeof Member>;
 
@@ -42,7 +52,16 @@ const MemberJob = z.object({
   experiment_name: z.string().nullable(),
   expired_at: z.string().optional(),
   result: MemberResult.optional(),
+  /** Absent for a hyperopt job. */
+  config: ResolvedBacktestConfig.pick({ exchange: true }).optional(),
+  look_ahead: LookAhead.optional(),
 });
+
+/** What an entry keeps of a job that has ended. */
+function endOf({ status, result, config, look_ahead }: z.infer<typeof MemberJob>) {
+  if (!result) return { status };
+  return { status, result, exchange: config?.exchange, look_ahead: lookAheadOf({ look_ahead }).state };
+}
 
 /**
  * Experiments of users in the Jobs table: an item `#experiments#<owner>` per experiment, and an item of each job that puts it into the
@@ -96,41 +115,45 @@ export class DynamoExperiments implements Experiments {
     const [last] = members;
     if (!last) return undefined;
     const counted = members.slice(0, JOB_LIST_LIMITS.counted);
-    const completed = counted.filter((member) => member.status === 'completed' && member.result);
-    const best = completed.reduce<Member | undefined>(
-      (a, b) => (a && a.result!.total_profit_pct >= b.result!.total_profit_pct ? a : b),
-      undefined,
-    );
+    const best = counted
+      .flatMap(completedRun)
+      .reduce<Experiment['best']>((a, b) => (a && a.total_profit_pct >= b.total_profit_pct ? a : b), null);
     return {
       name,
       jobs: countOf(members.length, rows.length <= JOB_LIST_LIMITS.counted),
       unfinished: counted.filter(({ status }) => !status || !isTerminal(status)).length,
-      best: best ? { job_id: best.job_id, ...best.result! } : null,
+      best,
       last: { job_id: last.job_id, created_at: last.position.split('#')[0]! },
     };
   }
 
   /** Members that have a job, newest first. Records the end of those that have ended since the last read. */
   async #withStatus(members: readonly Member[], name: string): Promise<Member[]> {
-    const open = members.filter(({ status }) => status === undefined);
+    const isOpen = ({ status, result, look_ahead }: Member) =>
+      status === undefined || (result !== undefined && look_ahead === undefined);
+    const open = members.filter(isOpen);
     const read = await batchGet({
       client: this.#client,
       table: this.#table,
       keys: open.map(({ job_id }) => ({ job_id, item: JOB_ITEM })),
-      attributes: [...Object.keys(MemberJob.shape), 'item'],
+      attributes: [
+        ...Object.keys(MemberJob.shape).filter((name) => name !== 'config'),
+        'config.exchange',
+        'item',
+      ],
       busy: 'DATA005',
     });
     const jobs = new Map(read.map((item) => [item.job_id, parseItem(MemberJob, item)]));
     const writes: (() => Promise<void>)[] = [];
     const seen = members.flatMap((member) => {
-      if (member.status !== undefined) return [member];
+      if (!isOpen(member)) return [member];
       const job = jobs.get(member.job_id);
       if (!job || job.expired_at !== undefined || job.experiment_name !== name) {
         writes.push(() => this.#forgetLost(member, name));
         return [];
       }
       if (isTerminal(job.status)) writes.push(() => this.#settle(job, name));
-      return [{ ...member, status: job.status, ...(job.result && { result: job.result }) }];
+      return [{ ...member, ...endOf(job) }];
     });
     // They only save later reads: errors are ignored.
     await Promise.allSettled(writes.slice(0, MAX_RECORDED).map((write) => write()));
@@ -169,20 +192,20 @@ export class DynamoExperiments implements Experiments {
     );
   }
 
-  async #settle({ job_id, status, result }: z.infer<typeof MemberJob>, name: string): Promise<void> {
+  async #settle(job: z.infer<typeof MemberJob>, name: string): Promise<void> {
+    const end = Object.entries(endOf(job));
     await this.#send(
       new UpdateCommand({
         TableName: this.#table,
-        Key: memberKey(job_id, name),
-        UpdateExpression: `SET #status = :status${result ? ', #result = :result' : ''}`,
+        Key: memberKey(job.job_id, name),
+        UpdateExpression: `SET ${end.map(([field]) => `#${field} = :${field}`).join(', ')}`,
         // A deleted job has left the list.
         ConditionExpression: 'attribute_exists(#list)',
         ExpressionAttributeNames: {
-          '#status': 'status',
           '#list': 'list',
-          ...(result && { '#result': 'result' }),
+          ...Object.fromEntries(end.map(([field]) => [`#${field}`, field])),
         },
-        ExpressionAttributeValues: { ':status': status, ...(result && { ':result': result }) },
+        ExpressionAttributeValues: Object.fromEntries(end.map(([field, value]) => [`:${field}`, value])),
       }),
     );
   }
@@ -223,6 +246,12 @@ export class DynamoExperiments implements Experiments {
     } while (from && rows.length < limit);
     return rows;
   }
+}
+
+/** A completed backtest that may be the best of its experiment; empty for another job, and for one with a found leak. */
+function completedRun({ job_id, result, exchange, look_ahead }: Member): NonNullable<Experiment['best']>[] {
+  if (!result || !exchange || !look_ahead || look_ahead === 'found') return [];
+  return [{ job_id, exchange, look_ahead, ...result }];
 }
 
 /** Takes a job out of the list of its experiment, as a part of its deletion. */

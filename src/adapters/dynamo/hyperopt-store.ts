@@ -1,9 +1,10 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
+import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import {
   HyperoptJobConfig,
   type HyperoptJobIn,
-  type HyperoptOutcome,
+  HyperoptOutcome,
   Improvement,
   STUDY_KIND,
   StoredHyperoptJob,
@@ -32,11 +33,13 @@ const ListedHyperopt = ListedItem.extend({
   trials: TrialCounts,
   permuted_searches: z.int().optional(),
   improvements: z.array(Improvement).default([]),
+  outcome: HyperoptOutcome.pick({ look_ahead: true }).optional(),
 });
 
 function toRow(item: Item): HyperoptRow {
-  const { error_summary, base, config, ...row } = parseItem(ListedHyperopt, item);
-  return { ...row, ...base, ...config, error: error_summary ?? null };
+  const { error_summary, base, config, outcome, ...row } = parseItem(ListedHyperopt, item);
+  const look_ahead = outcome ? lookAheadOf(outcome).state : null;
+  return { ...row, ...base, ...config, error: error_summary ?? null, look_ahead };
 }
 
 /** Value of a row that a list can be sorted by. */
@@ -65,11 +68,13 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
           'config.direction',
           'config.permutations',
           'improvements',
+          'outcome.look_ahead',
           'permuted_searches',
         ],
         toRow,
         textsOf,
         sortValue,
+        sortsLast: (row, sort) => sort === 'best_value' && row.look_ahead === 'found',
       },
     });
   }

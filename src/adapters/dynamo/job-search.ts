@@ -13,10 +13,13 @@ export interface Searchable<R extends Row> {
   readonly isPinned?: (row: R) => boolean;
   /** Value of a name that the list can be sorted by; null: the job has none. */
   readonly sortValue: (row: R, sort: string) => number | string | null;
+  /** True for a row that comes after all others in the order of this value. */
+  readonly sortsLast: (row: R, sort: string) => boolean;
 }
 
 /** Place of a row in the order of a search. */
 interface Place {
+  readonly last: boolean;
   readonly value: number | string | null;
   readonly position: string;
 }
@@ -30,7 +33,7 @@ interface Place {
  */
 export async function searchPage<R extends Row>(
   rows: AsyncIterable<R>,
-  { textsOf, isPinned, sortValue }: Searchable<R>,
+  { textsOf, isPinned, sortValue, sortsLast }: Searchable<R>,
   search: JobSearch,
   page: { readonly limit: number; readonly cursor: string | null; readonly scope: CursorScope },
 ): Promise<JobPage<R>> {
@@ -44,7 +47,12 @@ export async function searchPage<R extends Row>(
   );
   const comparison = comparisonOf(sort_order);
   const places = matching
-    .map((row) => ({ row, value: sortValue(row, sort), position: listPosition(row) }))
+    .map((row) => ({
+      row,
+      last: sortsLast(row, sort),
+      value: sortValue(row, sort),
+      position: listPosition(row),
+    }))
     .sort(comparison);
   const first = after ? places.findIndex((place) => comparison(place, after) > 0) : 0;
   const rest = first < 0 ? [] : places.slice(first);
@@ -77,10 +85,11 @@ function hasWords(texts: readonly (string | null)[], words: readonly string[]): 
   return words.every((word) => text.includes(word));
 }
 
-/** Rows without a value come last in both orders; among equal values the newest comes first. */
+/** Rows without a value come after those with one in both orders; among equal values the newest comes first. */
 function comparisonOf(order: JobSearch['sort_order']) {
   const sign = order === 'asc' ? 1 : -1;
   return (a: Place, b: Place): number => {
+    if (a.last !== b.last) return a.last ? 1 : -1;
     if (a.value === b.value) return a.position > b.position ? -1 : Number(a.position < b.position);
     if (a.value === null) return 1;
     if (b.value === null) return -1;
@@ -88,13 +97,13 @@ function comparisonOf(order: JobSearch['sort_order']) {
   };
 }
 
-function encodePlace({ value, position }: Place, scope: CursorScope): string {
-  return encodeCursor([JSON.stringify(value), position], scope);
+function encodePlace({ last, value, position }: Place, scope: CursorScope): string {
+  return encodeCursor([JSON.stringify(value), position, String(last)], scope);
 }
 
 function decodePlace(cursor: string, scope: CursorScope): Place {
-  const [value, position] = decodeCursor(cursor, scope, 2);
-  return { value: parseValue(value!), position: position! };
+  const [value, position, last] = decodeCursor(cursor, scope, 3);
+  return { last: last === 'true', value: parseValue(value!), position: position! };
 }
 
 /** Value of a cursor. One that no list has made sorts like a job without a value. */

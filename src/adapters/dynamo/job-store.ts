@@ -6,6 +6,7 @@ import {
   type JobIn,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
+import { LookAhead, lookAheadOf } from '#contract/config/look-ahead.ts';
 import { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { JobRow } from '#domain/jobs/job-list-ports.ts';
@@ -38,15 +39,21 @@ const ListedBacktest = ListedItem.extend({
   sparkline: z.array(z.number()).nullable().default(null),
   session: z.string().nullable().default(null),
   trial_record: TrialRecord.nullable().default(null),
+  look_ahead: LookAhead.optional(),
   notes: z.string().default(''),
   tags: z.array(z.string()).default([]),
   pinned: z.boolean().default(false),
 });
 
 function toRow(item: Item): JobRow {
-  const { error_summary, config, execution_input, task, ...row } = parseItem(ListedBacktest, item);
+  const { error_summary, config, execution_input, task, look_ahead, ...row } = parseItem(
+    ListedBacktest,
+    item,
+  );
   const runsImage = row.status === 'running' && execution_input.image !== null;
-  return { ...row, ...config, error: error_summary ?? null, imageTask: (runsImage && task) || null };
+  const imageTask = (runsImage && task) || null;
+  const state = row.status === 'completed' ? lookAheadOf({ look_ahead }).state : null;
+  return { ...row, ...config, error: error_summary ?? null, imageTask, look_ahead: state };
 }
 
 /** Value of a row that a list can be sorted by. */
@@ -78,12 +85,14 @@ export class DynamoJobStore
           'sparkline',
           'session',
           'trial_record',
+          'look_ahead',
           'notes',
           'tags',
           'pinned',
         ],
         toRow,
         sortValue,
+        sortsLast: (row, sort) => sort !== 'created_at' && row.look_ahead === 'found',
         textsOf: (row) => [...textsOf(row), row.notes, ...row.tags],
         isPinned: ({ pinned }) => pinned,
       },

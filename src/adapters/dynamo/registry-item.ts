@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
-import { lookAheadStateOf } from '#contract/config/look-ahead.ts';
 import type {
   ChallengeEvent,
   StoredChallenge,
@@ -15,7 +14,8 @@ import {
 } from '#contract/registry/stored-registry.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { IdempotencyKey } from '#domain/transitions/apply-transition.ts';
-import { UNDEFINED_KEY } from '#domain/transitions/catalog-order.ts';
+import { FOUND_KEY, UNDEFINED_KEY } from '#domain/transitions/catalog-order.ts';
+import { lookAheadStateOfVersion } from '#domain/transitions/check-status.ts';
 import type { CatalogSort } from '#domain/transitions/registry-store.ts';
 import { parseStored } from './stored-items.ts';
 
@@ -79,11 +79,12 @@ export function catalogAttributes(
   if (!isInCatalog(version.stage)) return undefined;
   const id = `#${version.model_name}#${paddedVersion(version.version)}`;
   const sharpe = comparableValue(version.metrics, 'sharpe_ratio');
+  const last = lookAheadStateOfVersion(version) === 'found' ? FOUND_KEY : '';
   return {
     catalog: version.stage,
     catalog_name: id.slice(1),
-    catalog_sharpe: `${sharpe === null ? UNDEFINED_KEY : sortableNumber(sharpe)}${id}`,
-    catalog_drawdown: `${sortableNumber(Math.abs(version.metrics.max_drawdown_pct))}${id}`,
+    catalog_sharpe: `${last}${sharpe === null ? UNDEFINED_KEY : sortableNumber(sharpe)}${id}`,
+    catalog_drawdown: `${last}${sortableNumber(Math.abs(version.metrics.max_drawdown_pct))}${id}`,
     catalog_row: JSON.stringify(catalogRow(version, version.stage, model)),
   };
 }
@@ -104,7 +105,7 @@ function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: S
     metrics,
     owner: model.owner,
     validation_status: version.validation.status,
-    look_ahead: lookAheadStateOf(version.validation.checks),
+    look_ahead: lookAheadStateOfVersion(version),
   });
 }
 

@@ -281,7 +281,7 @@ interface IndexPart {
 /** Parts of an index in the order of the catalog, after a position. Descending, the undefined values at its end come last. */
 function partsOf({ field, order }: CatalogSort, after: CatalogPosition | null): IndexPart[] {
   const key = after?.[0] ?? null;
-  if (order === 'asc' || field !== 'sharpe') return [{ order, after: key }];
+  if (order === 'asc' || field === 'name') return [{ order, after: key }];
   if (after && isUndefined(after)) return [{ order: 'asc', after: key }];
   return [
     { order, after: key ?? UNDEFINED_KEY },

@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { type LookAhead, notChecked } from '#contract/config/look-ahead.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt/hyperopt.ts';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
@@ -13,10 +15,11 @@ import { openSandbox, type Sandbox, type SandboxGrants } from '../processes/sand
 import { spawnSupervised } from '../processes/supervised-process.ts';
 import { parseTrialReply, type Ready, type TrialReply } from './trial-replies.ts';
 
-/** Message to a trial process: the job first, then one trial at a time. */
+/** Message to a trial process: the job first, then one trial at a time, or a search for look-ahead bias with the values of one. */
 export type TrialMessage =
   | { readonly job: HyperoptJobIn<'running'>; readonly cacheBytes: number }
-  | { readonly request: TrialRequest };
+  | { readonly request: TrialRequest }
+  | { readonly sampled: ResolvedBacktestConfig };
 
 export interface TrialProcessesOptions {
   /** Module that a process runs. */
@@ -84,25 +87,43 @@ export class TrialProcesses implements TrialRunner {
   }
 
   async run(request: TrialRequest, signal: AbortSignal, onStall: OnStall): Promise<TrialOutcome> {
+    const reply = await this.#reply({ request }, signal, onStall);
+    if ('outcome' in reply) return reply.outcome;
+    return { state: 'failed', error: reasonOf(reply) };
+  }
+
+  async sample(sampled: ResolvedBacktestConfig, signal: AbortSignal): Promise<LookAhead> {
     try {
-      return await this.#runOnce(request, signal, onStall);
+      const reply = await this.#reply({ sampled }, signal, () => undefined);
+      return 'lookAhead' in reply ? reply.lookAhead : notChecked(`not_checked: ${reasonOf(reply)}`);
     } catch (error) {
-      // Killed from outside, or by a timer of an earlier trial. A trial depends only on its request, so it can run again.
-      if (error instanceof TrialProcessEnded) return this.#runOnce(request, signal, onStall);
+      // The trials have their results.
+      if (error instanceof TrialOutOfMemory || error instanceof TrialProcessEnded)
+        return notChecked(`not_checked: ${error.message}`);
       throw error;
     }
   }
 
-  async #runOnce(request: TrialRequest, signal: AbortSignal, onStall: OnStall): Promise<TrialOutcome> {
+  async #reply(message: TrialMessage, signal: AbortSignal, onStall: OnStall): Promise<TrialReply> {
+    try {
+      return await this.#replyOnce(message, signal, onStall);
+    } catch (error) {
+      // Killed from outside, or by a timer of an earlier trial. A reply depends only on its message, so it can run again.
+      if (error instanceof TrialProcessEnded) return this.#replyOnce(message, signal, onStall);
+      throw error;
+    }
+  }
+
+  async #replyOnce(message: TrialMessage, signal: AbortSignal, onStall: OnStall): Promise<TrialReply> {
     const process = await this.#take(signal);
     try {
       if ((await process.ready).codeDigest !== this.codeDigest) {
         throw new Error('The strategy or the engine has changed since the first trial of this worker');
       }
-      const { outcome, spent } = await process.run(request, signal, onStall);
-      if (spent) await process.end();
-      else this.#idle.push(process);
-      return outcome;
+      const reply = await process.reply(message, signal, onStall);
+      if ('spent' in reply && !reply.spent) this.#idle.push(process);
+      else await process.end();
+      return reply;
     } catch (error) {
       await process.end();
       throw error;
@@ -130,6 +151,11 @@ export class TrialProcesses implements TrialRunner {
     this.#busy.add(process);
     return process;
   }
+}
+
+/** Why a process gave no result; a reply to another message came from the strategy. */
+function reasonOf(reply: TrialReply): string {
+  return 'failure' in reply ? reply.failure.message : FOREIGN_MESSAGE;
 }
 
 class TrialProcess {
@@ -174,11 +200,7 @@ class TrialProcess {
   }
 
   /** Rejects with the signal's reason when it is aborted. */
-  async run(
-    request: TrialRequest,
-    signal: AbortSignal,
-    onStall: OnStall,
-  ): Promise<{ outcome: TrialOutcome; spent: boolean }> {
+  async reply(message: TrialMessage, signal: AbortSignal, onStall: OnStall): Promise<TrialReply> {
     const { trialMs } = this.#options;
     const limit = setTimeout(() => {
       const silence = this.#watch.silence() || `it was in ${this.#watch.where()}`;
@@ -193,11 +215,7 @@ class TrialProcess {
       onStall(text);
     };
     try {
-      const reply = await Promise.race([this.#ask({ request }), aborted.promise]);
-      if ('outcome' in reply) return reply;
-      if ('failure' in reply)
-        return { outcome: { state: 'failed', error: reply.failure.message }, spent: true };
-      return { outcome: { state: 'failed', error: this.#failed(FOREIGN_MESSAGE).message }, spent: true };
+      return await Promise.race([this.#ask(message), aborted.promise]);
     } finally {
       clearTimeout(limit);
       signal.removeEventListener('abort', onAbort);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { LookAhead, MAX_LOOK_AHEAD_FINDINGS } from '#contract/config/look-ahead.ts';
 import { ERRORS, type ErrorCode } from '#contract/values/errors.ts';
 import type { TrialOutcome } from '#domain/hyperopt/run-trial.ts';
 import type { Failure } from '#domain/shared/final-failure.ts';
@@ -32,6 +33,13 @@ const Reply = z.union([
   z.object({ codeDigest: text(200), dataDigest: text(200), warnings: z.array(text(20_000)).max(100) }),
   z.object({ failure: z.object({ code: z.enum(CODES), message: text(100_000) }) }),
   z.object({ outcome: Outcome, spent: z.boolean() }),
+  z.object({
+    lookAhead: LookAhead.extend({
+      message: Message,
+      pairs: z.array(text(100)).max(1_000),
+      findings: z.array(Message).max(MAX_LOOK_AHEAD_FINDINGS),
+    }),
+  }),
 ]);
 
 /** First reply of a trial process: it is ready to run trials. */
@@ -48,7 +56,8 @@ export type TrialReply =
   | Ready
   | { readonly failure: Failure }
   /** `spent`: the strategy left state in the process that may affect later trials. */
-  | { readonly outcome: TrialOutcome; readonly spent: boolean };
+  | { readonly outcome: TrialOutcome; readonly spent: boolean }
+  | { readonly lookAhead: LookAhead };
 
 /** Undefined when the message is not a valid reply. */
 export function parseTrialReply(message: unknown): TrialReply | undefined {

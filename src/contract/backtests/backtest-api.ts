@@ -2,12 +2,13 @@ import * as z from 'zod';
 import type { Immutable } from '../common/immutable.ts';
 import { booleanParameter, integerParameter } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
-import { LookAhead } from '../config/look-ahead.ts';
+import { ListedLookAhead, LookAhead } from '../config/look-ahead.ts';
 import { MlEngineRequest } from '../config/ml-engine.ts';
 import { RobustnessRequest } from '../config/robustness.ts';
 import { ACCOUNT_FIELDS, CollectMode, ExperimentName, MARKET_FIELDS, Seed } from '../config/run-fields.ts';
 import { UniverseRequest } from '../config/universe.ts';
 import { annotationView } from '../jobs/annotation-schemas.ts';
+
 import { jobListFields, jobPage, listedJobFields } from '../jobs/job-list-api.ts';
 import { BacktestLane, JobDurations, QueueState } from '../jobs/queue.ts';
 import { retentionView } from '../jobs/retention-schemas.ts';
@@ -236,6 +237,7 @@ export const BacktestJobSummary = z
       description:
         'Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions',
     }),
+    look_ahead: ListedLookAhead,
     deflation: Deflation.nullable().meta({
       description:
         "The Sharpe ratio deflated by the owner's trials of now, where `trials` of the job has those of its completion. null until completed, and for jobs of earlier versions",

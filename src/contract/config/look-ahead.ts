@@ -28,6 +28,12 @@ export const LookAhead = z
   .meta({ id: 'LookAhead', description: 'Result of the look-ahead bias check of a run' });
 export type LookAhead = z.infer<typeof LookAhead>;
 
+/** State of a listed or registered run; null: a job that has not completed. */
+export const ListedLookAhead = z.enum(LOOK_AHEAD_STATES).nullable().meta({
+  description:
+    'State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed',
+});
+
 /** The result of a run; `not_checked` for a run without a check. Earlier versions stored a sample with findings as `sampled`. */
 export function lookAheadOf({ look_ahead }: { readonly look_ahead?: LookAhead | undefined }): LookAhead {
   if (!look_ahead) return notChecked('This run was not checked for look-ahead bias');
@@ -40,14 +46,15 @@ export function lookAheadCheck({ state, message, findings }: LookAhead): Validat
   return { name: LOOK_AHEAD_CHECK, status: 'warning', message: text, value: state, threshold: 'certified' };
 }
 
-/** State in a check list; `not_checked` without one. */
+/** State in a check list; `not_checked` without one. The check of a staging has the number of its findings. */
 export function lookAheadStateOf(checks: readonly ValidationCheck[]): LookAheadState {
-  const found = checks.find(({ name }) => name === LOOK_AHEAD_CHECK);
-  return LOOK_AHEAD_STATES.find((state) => state === found?.value) ?? 'not_checked';
+  const value = checks.find(({ name }) => name === LOOK_AHEAD_CHECK)?.value;
+  if (typeof value === 'number') return value > 0 ? 'found' : 'not_checked';
+  return LOOK_AHEAD_STATES.find((state) => state === value) ?? 'not_checked';
 }
 
 /** Name of the check in a check list. */
-const LOOK_AHEAD_CHECK = 'look_ahead';
+export const LOOK_AHEAD_CHECK = 'look_ahead';
 
 export function notChecked(message: string): LookAhead {
   return { state: 'not_checked', message, cuts: 0, rows: 0, pairs: [], findings: [] };

@@ -5,6 +5,7 @@ import { paginated } from '../common/page.ts';
 import { integerParameter, PAGE_FIELDS } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
 import { RESOLVED_ACCOUNT_OPTIONS } from '../config/account.ts';
+import { ListedLookAhead, LookAhead } from '../config/look-ahead.ts';
 import { CollectMode } from '../config/run-fields.ts';
 import { jobListFields, jobPage, listedJobFields } from '../jobs/job-list-api.ts';
 import { QueueState } from '../jobs/queue.ts';
@@ -12,6 +13,7 @@ import { retentionView } from '../jobs/retention-schemas.ts';
 import { SessionName } from '../jobs/trial-ledger.ts';
 import { PRECISIONS } from '../values/backtest-limits.ts';
 import { SPARKLINE_LENGTH } from '../values/job-limits.ts';
+
 import { LAST_EVENT_ID } from '../values/names.ts';
 import {
   HyperoptJobConfig,
@@ -97,6 +99,7 @@ export const HyperoptSummary = z
     date_range: HyperoptJobConfig.shape.date_range,
     objective_metric: HyperoptJobConfig.shape.objective_metric,
     direction: HyperoptJobConfig.shape.direction,
+    look_ahead: ListedLookAhead,
     sparkline: z.array(z.number()).length(SPARKLINE_LENGTH).nullable().meta({
       description:
         'Best value so far, at even distances over the finished trials from the first complete one. null before it, and for jobs of earlier versions',
@@ -123,6 +126,10 @@ export const HyperoptJob = z
     account: HyperoptAccount.meta({ description: 'Account and costs of every trial' }),
     precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
     trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),
+    look_ahead: LookAhead.nullable().meta({
+      description:
+        'Look-ahead bias check with the parameters of the best trial, which is that of all trials: they run the same code. Present when completed',
+    }),
     warnings: z.array(z.string()),
     session: SessionName,
     resumed_from: JobId.nullable().meta({
@@ -152,6 +159,10 @@ export const HyperoptResult = z
     distinct_runs: z.int().nullable().meta({
       description:
         'Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed',
+    }),
+    look_ahead: LookAhead.meta({
+      description:
+        '`look_ahead` of the job; with state `found` the values cannot be earned, and none is the best',
     }),
     permutations: SearchPermutations.nullable().meta({
       description: 'The best value among those of searches on permuted candles; null unless asked for',
@@ -184,6 +195,7 @@ export const HyperoptTrial = z
     finished_at: Timestamp.nullable(),
     attempt: z.int().meta({ description: 'Number of times a worker has started it' }),
     worker: z.int(),
+    look_ahead: ListedLookAhead,
   })
   .meta({ id: 'HyperoptTrial' });
 

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { CollectionOutcome, informativeReads, ResolvedBacktestConfig } from '../backtests/backtest.ts';
 import { Timestamp } from '../common/time.ts';
+import { LookAhead } from '../config/look-ahead.ts';
 import { CollectMode } from '../config/run-fields.ts';
 import { queuedJobFields } from '../jobs/queue.ts';
 import { retainedJobFields } from '../jobs/retention-schemas.ts';
 import { triedJobFields } from '../jobs/trial-ledger.ts';
+
 import { InstrumentRecord } from '../market-data/stored-market-data.ts';
 import { OVERFITTING_BOUNDS } from '../values/backtest-limits.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS, SPACES, type TrialState } from '../values/hyperopt-limits.ts';
@@ -312,6 +314,8 @@ export const HyperoptOutcome = z.object({
   warnings: z.array(z.string()).optional(),
   /** Absent unless asked for. */
   permutations: SearchPermutations.optional(),
+  /** Look-ahead bias check with the parameters of the best trial; absent in jobs stored before this field existed. */
+  look_ahead: LookAhead.optional(),
 });
 export type HyperoptOutcome = z.infer<typeof HyperoptOutcome>;
 

@@ -28,7 +28,7 @@ export function jobListFields<const Sort extends string>(sorts: readonly [Sort, 
       .enum(sorts)
       .optional()
       .meta({
-        description: `Order of the list; jobs without the value come last. ${covered}. Default: newest first, all jobs`,
+        description: `Order of the list; jobs without the value come last, and by a metric those with a found look-ahead bias after them. ${covered}. Default: newest first, all jobs`,
       }),
     sort_order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'Order of `sort`' }),
     count: booleanParameter('Also count the jobs that pass the filters, see `count` of the response').default(

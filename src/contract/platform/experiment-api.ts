@@ -3,7 +3,9 @@ import { BacktestResult } from '../backtests/backtest.ts';
 import { paginated } from '../common/page.ts';
 import { PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
+import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
 import { JobCounted } from '../jobs/job-list-api.ts';
+
 import { formatInteger } from '../values/format-count.ts';
 import { JOB_LIST_LIMITS } from '../values/job-limits.ts';
 
@@ -25,7 +27,7 @@ const Experiment = z
     jobs: JobCounted.meta({ description: 'Backtests and hyperopt jobs of the owner' }),
     unfinished: z.int().meta({ description: `Pending and running ones, among ${newest}` }),
     best: z
-      .object({ job_id: z.string() })
+      .object({ job_id: z.string(), exchange: z.string(), look_ahead: z.enum(LOOK_AHEAD_STATES) })
       .extend(
         BacktestResult.pick({
           total_profit_pct: true,
@@ -36,7 +38,7 @@ const Experiment = z
       )
       .nullable()
       .meta({
-        description: `Completed backtest with the highest \`total_profit_pct\`, among ${newest}; null without one`,
+        description: `Completed backtest with the highest \`total_profit_pct\`, among ${newest}, without those with a found look-ahead bias; null without one`,
       }),
     last: z.object({ job_id: z.string(), created_at: Timestamp }).meta({ description: 'Newest job' }),
   })

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { JOB_STATUSES } from '../backtests/backtest.ts';
 import { Timestamp } from '../common/time.ts';
+import { ListedLookAhead } from '../config/look-ahead.ts';
 import { JobCounted } from '../jobs/job-list-api.ts';
 import { Freshness } from '../market-data/market-data.ts';
 import { CatalogStrategy } from '../registry/catalog-api.ts';
@@ -29,6 +30,7 @@ const OverviewJob = z
     ...jobState,
     name: z.string().meta({ description: 'Strategy; for a collection its symbols' }),
     experiment_name: z.string().nullable(),
+    exchange: z.string(),
     created_at: Timestamp,
     started_at: time('null: not started; for a collection always null'),
     finished_at: time('null: not finished'),
@@ -40,6 +42,7 @@ const OverviewJob = z
       .number()
       .nullable()
       .meta({ description: 'Best value of a hyperopt job so far; null without one' }),
+    look_ahead: ListedLookAhead,
     new_candles: z
       .int()
       .nullable()

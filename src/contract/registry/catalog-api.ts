@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { paginated } from '../common/page.ts';
 import { integerParameter, numberParameter, pageLimit, stringParameter } from '../common/parameters.ts';
+
+import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
+
 import { UNDEFINED_REASONS, type UndefinedReason } from '../values/undefined-metrics.ts';
 import { CatalogRow } from './stored-registry.ts';
 
@@ -22,10 +25,10 @@ export const CatalogQuery = z.object({
   ).optional(),
   min_sharpe: numberParameter('Smallest Sharpe ratio; an undefined one is never enough').optional(),
   max_drawdown: numberParameter('Largest drawdown, percent; of either sign').optional(),
-  sort_field: z
-    .enum(['name', 'sharpe', 'drawdown'])
-    .default('name')
-    .meta({ description: 'drawdown sorts by magnitude; undefined values come last in both orders' }),
+  sort_field: z.enum(['name', 'sharpe', 'drawdown']).default('name').meta({
+    description:
+      'drawdown sorts by magnitude; undefined values come last in both orders, and versions with a found look-ahead bias after them',
+  }),
   sort_order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'Ascending or descending' }),
   limit: pageLimit,
   offset: integerParameter({
@@ -112,6 +115,11 @@ export const VersionComparison = z
     confidence_method: z.enum(['welch', 'metric_agreement']).meta({
       description:
         "`welch`: Welch's test on profit_pct of all trades of both backtests. `metric_agreement`, where a trade list is too short or does not vary: share of the metrics with a direction that agree",
+    }),
+    exchange: z.object({ a: z.string(), b: z.string() }).meta({ description: 'Exchange of each backtest' }),
+    look_ahead: z.object({ a: z.enum(LOOK_AHEAD_STATES), b: z.enum(LOOK_AHEAD_STATES) }).meta({
+      description:
+        'Result of the look-ahead bias check of each. `found` in b is rejected; in a it makes the comparison inconclusive',
     }),
     sample_sizes: z.object({ a: z.int(), b: z.int() }).meta({ description: 'Trades of each' }),
     comparable: z.boolean().meta({ description: 'True for the same market, timeframe and date range' }),

@@ -39,6 +39,12 @@ const expectedProduction = z.union([VersionReference, z.null()]).optional().meta
   description: 'Reject with RES005 unless this version is in Production; null: no version is in Production',
 });
 
+/** The waiver of a registration. */
+const waiveLookAhead = WaiveRequest.optional().meta({
+  description:
+    'Register a run with a found look-ahead bias: `checks` is `["look_ahead"]`, and `reason` says why. Recorded in the history and the catalog. Role admin',
+});
+
 /** Checks of the release policy that one transition may fail. */
 export const waive = WaiveRequest.optional().meta({
   description:
@@ -88,7 +94,8 @@ export const RegisterRequest = z
     }),
     description: z.string().optional().meta({ maxLength: REGISTRATION_LIMITS.description }),
     skip_validation: z.boolean().optional().meta({
-      description: 'Register without comparing the thresholds; the version is marked `skipped`. Role admin',
+      description:
+        'Register without comparing the thresholds; the version is marked `skipped`. It waives no look-ahead bias. Role admin',
       default: false,
     }),
     thresholds: z.looseObject(Thresholds.shape).optional().meta({
@@ -96,6 +103,7 @@ export const RegisterRequest = z
         'Required metrics of the backtest; equality passes. Without thresholds the version is marked `skipped`. Unknown ones are ignored and listed in the warnings',
     }),
     tags: tags.meta({ maxItems: REGISTRATION_LIMITS.tags }),
+    waive: waiveLookAhead,
   })
   .meta({
     id: 'RegisterRequest',
@@ -199,6 +207,7 @@ const versionFields = {
   updated_at: Timestamp,
   description: z.string(),
   backtest_run_id: z.string(),
+  exchange: z.string().meta({ description: 'Exchange of the backtest; `sim` has simulated candles' }),
   container_image_uri: z.string(),
   image_digest: z.string().nullable(),
   metrics: BacktestResult,
@@ -218,9 +227,7 @@ const versionFields = {
       'Trials to find this configuration: of its hyperopt job, or of the owner of the backtest if they are more',
   }),
   evidence: Evidence.nullable().meta({ description: 'null: registered before it was kept' }),
-  waivers: z
-    .array(Waiver)
-    .meta({ description: 'Checks of the release policy that admins waived, oldest first' }),
+  waivers: z.array(Waiver).meta({ description: 'Checks that admins waived, oldest first' }),
   candle_digest: z.string(),
   strategy_digest: z.string(),
   engine_version: z.string(),

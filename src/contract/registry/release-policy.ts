@@ -47,14 +47,14 @@ export const NO_POLICY: ReleasePolicy = { lookAheadCertificate: false };
 /** A number of assignments, or `min_trades`: as many as the closed trades that the challenge needs. */
 export type MinAssignments = number | typeof MIN_TRADES;
 
-/** Checks of the release policy that one transition may fail. The schema checks presence only; the domain checks the values. */
+/** Checks that one transition may fail. The schema checks presence only; the domain checks the values. */
 export const WaiveRequest = z
   .looseObject({
     checks: z
       .array(z.string())
       .optional()
       .meta({
-        description: 'Checks of the release policy that this transition may fail; required',
+        description: 'Checks that this transition may fail; required',
         items: { type: 'string', enum: [...POLICY_CHECKS] },
         minItems: 1,
       }),

@@ -98,10 +98,10 @@ export const VersionContent = z.object({
 });
 export type VersionContent = z.infer<typeof VersionContent>;
 
-/** Checks of the release policy that an admin waived for one transition of a version. */
+/** Checks that an admin waived for one transition of a version: of the release policy, or `look_ahead` of a registration. */
 export const Waiver = z
   .object({
-    action: z.enum(['stage', 'promote']),
+    action: z.enum(['register', 'stage', 'promote']),
     checks: z.array(z.string()),
     reason: z.string(),
     actor: z.string(),
@@ -110,10 +110,7 @@ export const Waiver = z
   .meta({ id: 'Waiver' });
 export type Waiver = z.infer<typeof Waiver>;
 
-const waivers = z
-  .array(Waiver)
-  .default([])
-  .meta({ description: 'Checks of the release policy that admins waived, oldest first' });
+const waivers = z.array(Waiver).default([]).meta({ description: 'Checks that admins waived, oldest first' });
 
 /** A stored version of a model: its content, and the state that transitions change. */
 export const StoredVersion = VersionContent.extend({
@@ -160,7 +157,7 @@ export const RegistryEvent = z.object({
   waiver: Waiver.pick({ checks: true, reason: true })
     .nullable()
     .default(null)
-    .meta({ description: 'Checks of the release policy that the actor waived for this change' }),
+    .meta({ description: 'Checks that the actor waived for this change' }),
   challenge_id: z.string().nullable(),
   correlation_id: z.string(),
 });

@@ -1,6 +1,6 @@
 import type { VersionComparison } from '#contract/registry/catalog-api.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { comparisonOf } from '../transitions/compare-evidence.ts';
+import { comparisonOfVersions } from '../transitions/compare-evidence.ts';
 import { findVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 
@@ -27,7 +27,7 @@ export async function compareVersions(
     findVersion(deps.registry, { model, version: version_b, field: 'version_b', modelField: 'name' }),
   ]);
   if (a.version === b.version) throw sameVersion(b.version);
-  return comparisonOf(a, b);
+  return comparisonOfVersions(a, b);
 }
 
 function sameVersion(version: string): CodedError {

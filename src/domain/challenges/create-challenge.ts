@@ -23,7 +23,7 @@ import {
   type TransitionCall,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
-import { comparisonOf } from '../transitions/compare-evidence.ts';
+import { comparisonOfVersions } from '../transitions/compare-evidence.ts';
 import { existing, numberOf, rejection } from '../transitions/find-version.ts';
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
@@ -261,7 +261,7 @@ function warningsOf(champion: StoredVersion, challenger: StoredVersion): string[
 
 /** Warning when the comparison of the backtests rejects the challenger. */
 function rejectionOf(champion: StoredVersion, challenger: StoredVersion): string[] {
-  const { decision, recommendation } = comparisonOf(champion, challenger);
+  const { decision, recommendation } = comparisonOfVersions(champion, challenger);
   if (decision !== 'REJECT') return [];
   return [`${COMPARE_REJECTS}: by their backtests the challenger should be rejected: ${recommendation}`];
 }

@@ -1,3 +1,4 @@
+import type { LookAhead } from '#contract/config/look-ahead.ts';
 import type {
   Direction,
   EndedTrial,
@@ -36,14 +37,20 @@ export const ALL_TRIALS_FAILED = 'OPT002';
 
 /**
  * Makes a hyperopt job terminal when its trials have all ended: completed with the best of them, or failed when none is
- * complete. Several workers may do so: they write the same, and the first write counts.
+ * complete. Several workers may do so, and the first write counts.
+ *
+ * @param sample searches for look-ahead bias with the parameters of the best trial
  */
-export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): Promise<void> {
+export async function finishHyperopt(
+  deps: FinishHyperoptDeps,
+  jobId: string,
+  sample: (job: HyperoptJobIn<'running'>, best: TrialIn<'complete'>) => Promise<LookAhead>,
+): Promise<void> {
   const job = await deps.hyperoptJobs.get(jobId);
   if (job?.status !== 'running') return;
   const trials = await deps.ledger.read(jobId, 0);
   if (!allEnded(trials, job.config.n_trials)) return;
-  const now = isoTime(deps.clock.now());
+  const now = () => isoTime(deps.clock.now());
   const best = trials.find(({ number }) => number === job.trials.best_trial);
   if (best?.state === 'complete') {
     const { permutations, direction } = job.config;
@@ -53,11 +60,16 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
       permutations: permutationTest(best.value, searches, direction),
     };
     const returns = await deps.ledger.returns(jobId);
-    const outcome = { ...outcomeOf(job, trials, best, returns), ...permuted };
+    const found = { ...outcomeOf(job, trials, best, returns), ...permuted };
+    const look_ahead = await sample(job, best);
     await countCompleted(deps, job, trials, returns);
-    await deps.hyperoptJobs.complete(jobId, outcome, now);
+    await deps.hyperoptJobs.complete(jobId, { ...found, look_ahead }, now());
   } else {
-    await deps.hyperoptJobs.fail(jobId, { code: ALL_TRIALS_FAILED, message: allFailedMessage(trials) }, now);
+    await deps.hyperoptJobs.fail(
+      jobId,
+      { code: ALL_TRIALS_FAILED, message: allFailedMessage(trials) },
+      now(),
+    );
   }
 }
 

@@ -92,7 +92,7 @@ export async function listHyperopts(
   return listJobs(deps.hyperoptJobs, input);
 }
 
-/** Trials of a hyperopt job, by number. Throws OPT001, and VAL006 for a broken or foreign cursor. */
+/** A hyperopt job and a page of its trials, by number. Throws OPT001, and VAL006 for a broken or foreign cursor. */
 export async function listHyperoptTrials(
   deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'>; readonly ledger: TrialLedger },
   input: {
@@ -102,14 +102,15 @@ export async function listHyperoptTrials(
     readonly state?: TrialState | undefined;
     readonly number?: number | undefined;
   },
-): Promise<Page<StoredTrial>> {
+): Promise<Page<StoredTrial> & { readonly job: StoredHyperoptJob }> {
   const job = await getHyperopt(deps, input.job_id);
   if (job.results_expired) throw expired('The trials of the hyperopt job', input.job_id);
   if (input.number !== undefined) {
     const found = await deps.ledger.read(input.job_id, input.number, 1);
     const isWanted = ({ number, state }: StoredTrial) =>
       number === input.number && (input.state ?? state) === state;
-    return { items: found.filter(isWanted), next: null };
+    return { job, items: found.filter(isWanted), next: null };
   }
-  return deps.ledger.list(input.job_id, input.state ?? null, input.limit, input.cursor ?? null);
+  const { job_id, state = null, limit, cursor = null } = input;
+  return { job, ...(await deps.ledger.list(job_id, state, limit, cursor)) };
 }

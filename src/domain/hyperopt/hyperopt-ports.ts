@@ -1,4 +1,5 @@
 import type { CollectionOutcome } from '#contract/backtests/backtest.ts';
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import type {
   Direction,
   EndedTrial,
@@ -32,6 +33,8 @@ export interface HyperoptRow extends ListedJobRow {
   readonly objective_metric: string;
   readonly direction: Direction;
   readonly improvements: readonly Improvement[];
+  /** Null until completed. */
+  readonly look_ahead: LookAheadState | null;
 }
 
 /** Hyperopt jobs. Every transition is one conditional write; a terminal state never changes. */

@@ -1,3 +1,5 @@
+import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { LookAhead } from '#contract/config/look-ahead.ts';
 import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt/hyperopt.ts';
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../shared/final-failure.ts';
@@ -28,6 +30,8 @@ export interface TrialRunner {
     signal: AbortSignal,
     onStall: (text: string | null) => void,
   ): Promise<TrialOutcome>;
+  /** Searches for look-ahead bias with the parameters of a trial. Never fails: what it cannot search is `not_checked`. */
+  sample: (config: ResolvedBacktestConfig, signal: AbortSignal) => Promise<LookAhead>;
   close(): Promise<void>;
 }
 
@@ -85,14 +89,16 @@ export async function runHyperoptWorker(
   try {
     if (!(await pinInputs(deps, job, runner))) return await outcomeOfEnded(deps, jobId);
     await new Worker(deps, job, me, runner, await endedEarlier(deps, job, runner)).run(signal);
+    await finishHyperopt(deps, jobId, ({ base }, { params }) =>
+      runner.sample(trialConfig(base, params), signal),
+    );
+    return 'finished';
   } catch (error) {
     if (error instanceof HyperoptEnded) return await outcomeOfEnded(deps, jobId);
     throw error;
   } finally {
     await runner.close();
   }
-  await finishHyperopt(deps, jobId);
-  return 'finished';
 }
 
 /** Another worker may have finished the job: with its result, or because all trials failed. */

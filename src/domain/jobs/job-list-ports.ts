@@ -1,4 +1,5 @@
 import type { BacktestResult, JobStatus } from '#contract/backtests/backtest.ts';
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import type { QueueEntry } from '#contract/jobs/queue.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { UndefinedMetrics } from '#contract/values/undefined-metrics.ts';
@@ -38,6 +39,8 @@ export interface JobRow extends ListedJobRow {
   readonly session: string | null;
   /** Null until completed, and for jobs of earlier versions. */
   readonly trial_record: TrialRecord | null;
+  /** Null until completed. */
+  readonly look_ahead: LookAheadState | null;
   readonly notes: string;
   readonly tags: readonly string[];
   readonly pinned: boolean;
@@ -136,9 +139,11 @@ export interface Experiment {
   readonly jobs: JobCount;
   /** Pending and running ones among them. */
   readonly unfinished: number;
-  /** Completed backtest with the highest profit; null without one. */
+  /** Completed backtest with the highest profit, without those with a found look-ahead bias; null without one. */
   readonly best: {
     readonly job_id: string;
+    readonly exchange: string;
+    readonly look_ahead: LookAheadState;
     readonly total_profit_pct: number;
     readonly sharpe_ratio: number;
     readonly max_drawdown_pct: number;

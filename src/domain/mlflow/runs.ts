@@ -66,18 +66,30 @@ export function searchableRow(row: Row): Searchable {
       artifact_uri: artifactUri(job_id),
       ...periodOf(row),
     }),
-    metrics: 'result' in row ? comparedMetrics(row.result ?? {}) : bestOf(row.trials.best_value),
+    metrics: earnedBy(
+      row.look_ahead,
+      'result' in row ? comparedMetrics(row.result ?? {}) : bestOf(row.trials.best_value),
+    ),
   };
 }
 
 /** Fields of a run by which a search filters and orders. */
 export function searchableRun({ info, data }: MlflowRun): Searchable {
+  const tags = asRecord(data.tags);
   return {
     attributes: attributesOf(info),
-    metrics: withInfinite(asRecord(data.metrics)),
+    metrics: earnedBy(tags['touchstone.look_ahead'], withInfinite(asRecord(data.metrics))),
     params: asRecord(data.params),
-    tags: asRecord(data.tags),
+    tags,
   };
+}
+
+/** Metrics for filters and orders: a run with a found look-ahead bias has none, so it passes no filter and comes last. */
+function earnedBy(
+  lookAhead: string | null | undefined,
+  metrics: Record<string, number>,
+): Record<string, number> {
+  return lookAhead === 'found' ? {} : metrics;
 }
 
 function attributesOf(
@@ -164,6 +176,7 @@ export function hyperoptRun(job: StoredHyperoptJob): MlflowRun {
       kind: 'hyperopt',
       error: job.status === 'failed' ? job.error : undefined,
       best_run_id: outcome && trialId(job.job_id, outcome.best_trial),
+      look_ahead: outcome && lookAheadOf(outcome).state,
       deflated_sharpe_ratio: outcome?.overfitting.deflated_sharpe_ratio,
       strategy_digest: job.strategy_digest,
     }),
@@ -184,7 +197,12 @@ export function trialRun(job: StoredHyperoptJob, trial: StoredTrial): MlflowRun 
     params: Object.entries(params).map(([key, value]) => ({ key, value: String(value) })),
     tags: [
       { key: 'mlflow.parentRunId', value: job.job_id },
-      ...ownTags({ kind: 'trial', state, error: state === 'failed' ? trial.error : undefined }),
+      ...ownTags({
+        kind: 'trial',
+        state,
+        error: state === 'failed' ? trial.error : undefined,
+        look_ahead: job.status === 'completed' ? lookAheadOf(job.outcome).state : undefined,
+      }),
     ],
   });
 }

@@ -32,6 +32,7 @@ export async function overviewOfBacktests(deps: JobOverviewDeps, caller: Caller)
     ...commonView('backtest', row),
     progress: await backtestProgress(deps, row),
     total_profit_pct: row.result?.total_profit_pct ?? null,
+    look_ahead: row.look_ahead,
   });
   return readKind(deps.jobs.activity, caller, view);
 }
@@ -42,6 +43,7 @@ export async function overviewOfHyperopt(deps: JobOverviewDeps, caller: Caller):
     ...commonView('hyperopt', row),
     progress: hyperoptProgress(row),
     best_value: row.trials.best_value,
+    look_ahead: row.look_ahead,
   });
   return readKind(deps.hyperoptJobs.activity, caller, view);
 }
@@ -95,13 +97,14 @@ function countsOf(counts: readonly (readonly [JobStatus, JobCount])[]): JobCount
 
 function commonView(kind: 'backtest' | 'hyperopt', row: ListedJobRow) {
   const { job_id: id, status, strategy: name, experiment_name, created_at } = row;
-  const { started_at, finished_at, error } = row;
+  const { started_at, finished_at, error, exchange } = row;
   return {
     kind,
     id,
     status,
     name,
     experiment_name,
+    exchange,
     created_at,
     started_at,
     finished_at,
@@ -113,12 +116,13 @@ function commonView(kind: 'backtest' | 'hyperopt', row: ListedJobRow) {
 }
 
 function collectionView(collection: StoredCollection): OverviewJob {
-  const { collection_id: id, status, symbols, created_at, updated_at, error } = collection;
+  const { collection_id: id, status, symbols, exchange, created_at, updated_at, error } = collection;
   return {
     kind: 'collection',
     id,
     status,
     experiment_name: null,
+    exchange,
     created_at,
     started_at: null,
     error,
@@ -127,6 +131,7 @@ function collectionView(collection: StoredCollection): OverviewJob {
     finished_at: isTerminal(status) ? updated_at : null,
     total_profit_pct: null,
     best_value: null,
+    look_ahead: null,
     new_candles: collection.candles,
   };
 }

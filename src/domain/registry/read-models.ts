@@ -1,4 +1,3 @@
-import { lookAheadStateOf } from '#contract/config/look-ahead.ts';
 import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry/registry-api.ts';
 import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
@@ -6,7 +5,7 @@ import type { Clock, Page } from '../ports.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import type { StagingChecks } from '../transitions/check-status.ts';
-import { currentValidation } from '../transitions/check-status.ts';
+import { currentValidation, lookAheadStateOfVersion } from '../transitions/check-status.ts';
 import { aliasNames, readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 
@@ -102,12 +101,13 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     updated_at: version.updated_at,
     description: version.description,
     backtest_run_id: version.backtest_run_id,
+    exchange: version.config.exchange,
     container_image_uri: version.container_image_uri,
     image_digest: version.image_digest,
     metrics: version.metrics,
     thresholds: version.thresholds,
     validation_status: version.validation.status,
-    look_ahead: lookAheadStateOf(version.validation.checks),
+    look_ahead: lookAheadStateOfVersion(version),
     created_by: version.created_by,
     staged_at: version.staged_at,
     promoted_at: version.promoted_at,

@@ -88,7 +88,7 @@ export async function recordValidation(
       const { validation } = found.version;
       if (validation.status !== 'pending' || validation.job_id !== jobId) return { body: false, write: null };
       const at = nextTimestamp(deps, found.model);
-      const recorded = withOutcome(validation, outcome);
+      const recorded = withOutcome(found.version, outcome);
       const after = { ...found.version, validation: recorded, updated_at: at };
       const notes = [`validation ${recorded.status}`];
       const change = { action: 'validate', call, at, before: found.version, version: after, notes } as const;

@@ -1,15 +1,17 @@
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import { RegisteredReport } from '#contract/backtests/report.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
-import { lookAheadCheck, lookAheadOf } from '#contract/config/look-ahead.ts';
+import { type LookAhead, lookAheadCheck, lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RegisterResult } from '#contract/registry/registry-api.ts';
-import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
+import type { ReleasePolicy, WaiveRequest } from '#contract/registry/release-policy.ts';
+
 import type {
   Evidence,
   StoredVersion,
   Thresholds,
   Validation,
   VersionContent,
+  Waiver,
 } from '#contract/registry/stored-registry.ts';
 import { lowestDeflation } from '#contract/values/deflated-ratio.ts';
 import { CodedError } from '#contract/values/errors.ts';
@@ -31,10 +33,18 @@ import {
   type TransitionDeps,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
-import { plainCheck, statusOf, warningsFor } from '../transitions/check-status.ts';
+import { plainCheck, statusOf, waivedCheck, warningsFor } from '../transitions/check-status.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { checkPolicy, isSet } from '../transitions/release-policy.ts';
+import {
+  checkPolicy,
+  isSet,
+  needlessWaivers,
+  type RequestedWaiver,
+  readWaiver,
+  waiverNotes,
+  waiverOf,
+} from '../transitions/release-policy.ts';
 import { checkImageUri, type ImageRegistry, resolveImage } from './container-image.ts';
 import {
   checkThresholds,
@@ -66,6 +76,8 @@ export interface RegisterStrategyInput {
   readonly skip_validation?: boolean | undefined;
   readonly thresholds?: Thresholds | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** Admins only. Waives a found look-ahead bias. */
+  readonly waive?: WaiveRequest | undefined;
 }
 
 const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
@@ -78,14 +90,15 @@ interface Registration {
   readonly validation: Validation;
   readonly description: string;
   readonly tags: string[];
+  readonly requested: RequestedWaiver | null;
 }
 
 /**
  * Registers a completed backtest of a strategy as the next version of the model of that name, which the first registration
  * makes the caller's. A rejected registration does not use a number.
- * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of
- * another strategy, or thresholds missed:
- * `context.failures`), VAL006 (image), DATA005, SVC005.
+ * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed, or a found look-ahead bias that
+ * is not waived), VAL004 and VAL005 (the waiver), VAL005 (of another strategy, or thresholds missed: `context.failures`), VAL006 (image),
+ * DATA005, SVC005.
  */
 export async function registerStrategy(
   deps: RegisterStrategyDeps,
@@ -112,10 +125,13 @@ export async function registerStrategy(
           message: `The model has ${MAX_VERSIONS} versions, the maximum: register under another strategy name`,
         });
       const at = nextTimestamp(deps, model);
-      const version = newVersion(deps, call, await registration, { model: input.model, number, at });
-      const notes = warningsFor(version.validation);
-      const change = { action: 'register', call, at, before: null, version, notes } as const;
-      return { body: resultOf(deps, version, input), write: planTransition(deps, model, change) };
+      const registered = await registration;
+      const waiver = waiverOf('register', registered.validation.checks, registered.requested, { call, at });
+      const version = newVersion(deps, call, registered, { model: input.model, number, at, waiver });
+      const notes = [...warningsFor(version.validation), ...waiverNotes(waiver)];
+      const change = { action: 'register', call, at, before: null, version, notes, waiver } as const;
+      const needless = needlessWaivers(registered.requested, waiver);
+      return { body: resultOf(deps, version, input, needless), write: planTransition(deps, model, change) };
     },
   );
 }
@@ -125,6 +141,7 @@ async function checkRegistration(
   call: TransitionCall,
   input: RegisterStrategyInput,
 ): Promise<Registration> {
+  const requested = readWaiver(input.waive, ['look_ahead']);
   await findStrategy(deps.strategies, input.model, { field: 'name', unknown: 'RES002', key: 'name' });
   const job = await completedBacktest(deps.jobs, call, input);
   const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
@@ -152,10 +169,36 @@ async function checkRegistration(
     ...selectionOf(lineage, range, job),
   };
   const now = deps.clock.now();
+  const lookAhead = checkLookAhead(call, job, lineage, requested);
   const policy = checkPolicy(deps.releasePolicy, { ...content, created_at: isoTime(now) }, now);
-  const checks = [check, lookAheadCheck(lookAheadOf(job)), ...policy];
+  const checks = [check, lookAhead, ...policy];
   await keepEvidence(deps, content, input.model, isoTime(now));
-  return { content, validation: { status: statusOf(checks), checks, job_id: null }, description, tags };
+  const validation = { status: statusOf(checks), checks, job_id: null };
+  return { content, validation, description, tags, requested };
+}
+
+/**
+ * Look-ahead check of the backtest and of the search that found its parameters. Throws RES005 for a found leak that is not waived: its
+ * metrics cannot be earned.
+ */
+function checkLookAhead(
+  { actor }: TransitionCall,
+  job: JobIn<'completed'>,
+  { lookAhead: searched, search }: Lineage,
+  requested: RequestedWaiver | null,
+): ValidationCheck {
+  const own = lookAheadOf(job);
+  const lookAhead = own.state !== 'found' && searched?.state === 'found' ? searched : own;
+  const check = lookAheadCheck(lookAhead);
+  if (lookAhead.state !== 'found') return check;
+  if (requested) return waivedCheck(check, { actor: actor.id, reason: requested.reason });
+  const of = lookAhead === own ? `backtest ${job.job_id}` : `hyperopt job ${search.hyperopt_job_id}`;
+  const { state, findings } = lookAhead;
+  throw new CodedError('RES005', {
+    message: `Not registered: look-ahead bias was found in ${of}, so its metrics cannot be earned. ${findings[0]}. Fix the strategy and run it again, or have an admin waive look_ahead with a reason`,
+    field: 'backtest_run_id',
+    context: { look_ahead: state, findings },
+  });
 }
 
 /**
@@ -256,7 +299,17 @@ function newVersion(
   deps: RegisterStrategyDeps,
   { actor }: TransitionCall,
   { content, validation, description, tags }: Registration,
-  { model, number, at }: { readonly model: string; readonly number: number; readonly at: string },
+  {
+    model,
+    number,
+    at,
+    waiver,
+  }: {
+    readonly model: string;
+    readonly number: number;
+    readonly at: string;
+    readonly waiver: Waiver | null;
+  },
 ): StoredVersion {
   return {
     ...content,
@@ -276,7 +329,7 @@ function newVersion(
     archived_at: null,
     rolled_back: false,
     rolled_back_reason: null,
-    waivers: [],
+    waivers: waiver ? [waiver] : [],
   };
 }
 
@@ -284,16 +337,22 @@ function resultOf(
   { releasePolicy }: RegisterStrategyDeps,
   { model_name, version, stage, validation, content_hash, thresholds }: StoredVersion,
   { skip_validation }: RegisterStrategyInput,
+  needless: readonly string[],
 ): RegisterResult {
   const [thresholdsCheck, ...others] = validation.checks;
   const missed = others.filter(({ status }) => status === 'failed');
   const unmet = missed.map((check) => `${check.name}: ${check.message}`);
   const message = [
     `Registered as version ${version} of ${model_name}.${remark(thresholdsCheck!)}`,
+    ...others.filter(({ status }) => status === 'waived').map(({ name }) => `${name} is waived.`),
     ...(missed.length > 0 ? ['It fails the release policy: it cannot be staged.'] : []),
   ].join(' ');
   const ungated = !skip_validation && thresholds === null && !isSet(releasePolicy);
-  const warnings = [...unmet.map((each) => `release policy: ${each}`), ...(ungated ? [UNGATED] : [])];
+  const warnings = [
+    ...unmet.map((each) => `release policy: ${each}`),
+    ...(ungated ? [UNGATED] : []),
+    ...needless,
+  ];
   return { success: true, message, version, model_name, stage, validation, content_hash, warnings };
 }
 
@@ -350,6 +409,8 @@ interface Lineage {
   /** Configurations tried to find this one. */
   readonly trials: number;
   readonly search: Pick<Evidence, 'hyperopt_job_id' | 'deflated_sharpe_ratio'>;
+  /** Look-ahead bias check of the search; absent where it is not known. */
+  readonly lookAhead?: LookAhead | undefined;
 }
 
 /** One configuration was run to find it. */
@@ -366,11 +427,9 @@ async function lineageOf(
   if (found_by) {
     const { hyperopt_job_id, trials } = found_by;
     const job = await deps.hyperoptJobs.get(hyperopt_job_id);
-    const overfitting = job?.status === 'completed' ? job.outcome.overfitting : undefined;
-    return {
-      trials,
-      search: { hyperopt_job_id, deflated_sharpe_ratio: overfitting?.deflated_sharpe_ratio ?? null },
-    };
+    const outcome = job?.status === 'completed' ? job.outcome : undefined;
+    const deflated_sharpe_ratio = outcome?.overfitting.deflated_sharpe_ratio ?? null;
+    return { trials, search: { hyperopt_job_id, deflated_sharpe_ratio }, lookAhead: outcome?.look_ahead };
   }
   if (!registered) return NO_SEARCH;
   const { model_name, version } = registered;

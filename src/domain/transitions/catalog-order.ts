@@ -2,8 +2,10 @@ import type { CatalogPosition, CatalogSort } from './registry-store.ts';
 
 /** First character of the sort keys of undefined values; it sorts after every other key. */
 export const UNDEFINED_KEY = '~';
+/** Prefix of the sort keys of metrics that cannot be earned, of a version with a found look-ahead bias; it sorts after undefined values. */
+export const FOUND_KEY = '~~';
 
-/** True for a position whose value is undefined. */
+/** True for a position whose value is undefined, or cannot be earned. */
 export function isUndefined([key]: CatalogPosition): boolean {
   return key.startsWith(UNDEFINED_KEY);
 }

@@ -1,6 +1,7 @@
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
-import type { StoredVersion, Validation } from '#contract/registry/stored-registry.ts';
+import { LOOK_AHEAD_CHECK, type LookAheadState, lookAheadStateOf } from '#contract/config/look-ahead.ts';
+import type { StoredVersion, Validation, Waiver } from '#contract/registry/stored-registry.ts';
 
 /** Checks that need a task. */
 export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
@@ -36,20 +37,51 @@ export function plainCheck(
   return { name, status, message, value: null, threshold: null };
 }
 
-/** A validation whose task has ended. */
-export function withOutcome(validation: Validation, outcome: StagingOutcome): Validation {
-  const checks = [...validation.checks.filter(({ status }) => status !== 'pending'), ...outcome.checks];
-  return { ...validation, status: outcome.status === 'failed' ? 'failed' : statusOf(checks), checks };
+type Checked = Pick<StoredVersion, 'validation' | 'waivers'>;
+
+/** The waiver by which a version with a found look-ahead bias was registered; undefined without one. */
+export function lookAheadWaiver({ waivers }: Pick<Checked, 'waivers'>): Waiver | undefined {
+  return waivers.find(({ action, checks }) => action === 'register' && checks.includes(LOOK_AHEAD_CHECK));
+}
+
+/** Result of the look-ahead check of a version. One that was registered with a waiver keeps its finding in every later check list. */
+export function lookAheadStateOfVersion(version: Checked): LookAheadState {
+  return lookAheadWaiver(version) ? 'found' : lookAheadStateOf(version.validation.checks);
+}
+
+/** A failed check that an admin has waived. */
+export function waivedCheck(
+  check: ValidationCheck,
+  { actor, reason }: Pick<Waiver, 'actor' | 'reason'>,
+): ValidationCheck {
+  return { ...check, status: 'waived', message: `${check.message}. Waived by ${actor}: ${reason}` };
+}
+
+/** The validation of a version whose task has ended. */
+export function withOutcome(version: Checked, outcome: StagingOutcome): Validation {
+  const { validation } = version;
+  const waiver = lookAheadWaiver(version);
+  const isWaived = (check: ValidationCheck) =>
+    check.name === LOOK_AHEAD_CHECK && check.status === 'failed' && lookAheadStateOf([check]) === 'found';
+  const ended = outcome.checks.map((check) =>
+    waiver && isWaived(check) ? waivedCheck(check, waiver) : check,
+  );
+  // A failed task without a failed check has proved nothing.
+  const isWaivedOnly = ended.some(({ status }) => status === 'waived') && statusOf(ended) !== 'failed';
+  const checks = [...validation.checks.filter(({ status }) => status !== 'pending'), ...ended];
+  const fails = outcome.status === 'failed' && !isWaivedOnly;
+  return { ...validation, status: fails ? 'failed' : statusOf(checks), checks };
 }
 
 /** The current validation of a version: while it is stored as pending, the result of its job. */
 export async function currentValidation(
   stagingChecks: Pick<StagingChecks, 'outcome'> | null,
-  { validation }: StoredVersion,
+  version: StoredVersion,
 ): Promise<Validation> {
+  const { validation } = version;
   if (validation.status !== 'pending' || validation.job_id === null || !stagingChecks) return validation;
   const outcome = await stagingChecks.outcome(validation.job_id);
-  return outcome ? withOutcome(validation, outcome) : validation;
+  return outcome ? withOutcome(version, outcome) : validation;
 }
 
 /** Result of the checks that need a task. */

@@ -1,33 +1,44 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import type { VersionComparison } from '#contract/registry/catalog-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
 import { comparableValue, undefinedReason } from '#contract/values/undefined-metrics.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { roundNumber } from '#engine/round.ts';
+import { lookAheadStateOfVersion } from './check-status.ts';
 import { type ComparedMetrics, type ComparisonDecision, decideChallenger } from './decide-challenger.ts';
 
 /** Part of a version that a comparison reads. */
 export type ComparedVersion = Pick<
   StoredVersion,
   'model_name' | 'version' | 'metrics' | 'config' | 'engine_version' | 'candle_digest' | 'trials'
->;
+> & { readonly look_ahead: LookAheadState };
+
+/** The comparison of two versions, see {@link comparisonOf}. */
+export function comparisonOfVersions(a: StoredVersion, b: StoredVersion): VersionComparison {
+  const read = (version: StoredVersion) => ({ ...version, look_ahead: lookAheadStateOfVersion(version) });
+  return comparisonOf(read(a), read(b));
+}
 
 /** The comparison of champion a with challenger b. */
 export function comparisonOf(a: ComparedVersion, b: ComparedVersion): VersionComparison {
   const differences = differencesOf(a.config, b.config);
   const metrics = compareMetrics(a.metrics, b.metrics);
   const trades = { a: a.metrics.trade_stats, b: b.metrics.trade_stats };
-  const { reasons, ...decided } = decideChallenger(
-    metrics,
+  const lookAhead = { a: a.look_ahead, b: b.look_ahead };
+  const { reasons, ...decided } = decideChallenger(metrics, {
     trades,
-    differences.map(({ field }) => field),
-  );
+    differences: differences.map(({ field }) => field),
+    lookAhead,
+  });
   return {
     model_name: a.model_name,
     version_a: a.version,
     version_b: b.version,
     ...decided,
+    exchange: { a: a.config.exchange, b: b.config.exchange },
+    look_ahead: lookAhead,
     sample_sizes: { a: trades.a.n, b: trades.b.n },
     comparable: differences.length === 0,
     differences,

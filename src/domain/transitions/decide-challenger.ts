@@ -34,14 +34,21 @@ export interface ComparisonDecision {
   readonly reasons: readonly string[];
 }
 
+/** What a decision reads besides the metrics. */
+interface Compared {
+  readonly trades: { readonly a: TradeStats; readonly b: TradeStats };
+  /** Fields in which the backtests differ. */
+  readonly differences: readonly string[];
+  readonly lookAhead: VersionComparison['look_ahead'];
+}
+
 /**
- * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A broken guardrail:
- * REJECT. All {@link COMPARISON_MINIMUMS} reached, and no guardrail undefined: PROMOTE. Otherwise INCONCLUSIVE.
+ * Decides whether challenger b should replace champion a. Look-ahead bias in b: REJECT; in a, or not comparable: INCONCLUSIVE. A
+ * broken guardrail: REJECT. All {@link COMPARISON_MINIMUMS} reached, and no guardrail undefined: PROMOTE. Otherwise INCONCLUSIVE.
  */
 export function decideChallenger(
   metrics: ComparedMetrics,
-  trades: { readonly a: TradeStats; readonly b: TradeStats },
-  differences: readonly string[],
+  { trades, differences, lookAhead }: Compared,
 ): ComparisonDecision {
   const guardrails = checkGuardrails(metrics);
   const support = supportFor(metrics, trades);
@@ -52,6 +59,11 @@ export function decideChallenger(
     guardrails,
     reasons,
   });
+  if (lookAhead.b === 'found') return decide('REJECT', ['look-ahead bias was found in it']);
+  if (lookAhead.a === 'found')
+    return decide('INCONCLUSIVE', [
+      'look-ahead bias was found in the champion, whose metrics cannot be earned',
+    ]);
   if (differences.length > 0) return decide('INCONCLUSIVE', [`they differ in ${differences.join(', ')}`]);
   const broken = guardrails.filter(({ status }) => status === 'broken');
   if (broken.length > 0) {

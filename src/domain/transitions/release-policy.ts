@@ -21,7 +21,7 @@ import {
 } from '#contract/values/undefined-metrics.ts';
 import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
-import { plainCheck } from './check-status.ts';
+import { lookAheadWaiver, plainCheck, waivedCheck } from './check-status.ts';
 
 /** The facts of a version that a release policy compares. */
 export type PolicySubject = Pick<StoredVersion, 'metrics' | 'config' | 'trials' | 'evidence'> & {
@@ -186,10 +186,12 @@ export function evidenceOf({ evidence, config, created_at }: PolicySubject): { f
 export function checkCertificate(
   policy: ReleasePolicy,
   staged: readonly ValidationCheck[],
-  { model_name, version }: Pick<StoredVersion, 'model_name' | 'version'>,
+  { model_name, version, waivers }: Pick<StoredVersion, 'model_name' | 'version' | 'waivers'>,
 ): ValidationCheck | undefined {
   if (!policy.lookAheadCertificate) return undefined;
   const name = 'look_ahead' satisfies PolicyCheckName;
+  const waiver = lookAheadWaiver({ waivers });
+  if (waiver) return waivedCheck({ ...plainCheck(name, 'failed', REGISTERED_WITH), value: 'found' }, waiver);
   const found = staged.find((check) => check.name === name);
   if (found?.status === 'passed' && lookAheadStateOf([found]) === 'certified') return found;
   if (found?.status === 'pending') {
@@ -211,6 +213,7 @@ function describeUncertified(found: ValidationCheck): string {
     : `The look-ahead check of the staging is ${status}: ${message}`;
 }
 
+const REGISTERED_WITH = 'Registered with a found look-ahead bias';
 const NEVER_RUN = 'The staging ran no look-ahead check: register the backtest again and stage that version';
 
 /** True for the policy's checks on numbers, which every transition makes again. */
@@ -218,27 +221,34 @@ export function isNumberCheck(name: string): boolean {
   return name === NO_POLICY_CHECK || (name !== 'look_ahead' && POLICY_CHECKS.some((each) => each === name));
 }
 
-/** Checks of the release policy that a caller requests to waive for one transition. */
+/** Checks that a caller requests to waive for one transition. */
 export interface RequestedWaiver {
   readonly checks: readonly PolicyCheckName[];
   readonly reason: string;
 }
 
-/** Null for none. Throws VAL004 without checks or a reason, VAL005 for no check or one that a policy does not have. */
-export function readWaiver(waive: WaiveRequest | undefined): RequestedWaiver | null {
+/**
+ * Null for none. Throws VAL004 without checks or a reason, VAL005 for no check or one that is not `allowed`.
+ *
+ * @param allowed default: those of a policy
+ */
+export function readWaiver(
+  waive: WaiveRequest | undefined,
+  allowed: readonly PolicyCheckName[] = POLICY_CHECKS,
+): RequestedWaiver | null {
   if (waive === undefined) return null;
   const { checks } = waive;
   if (checks === undefined) throw missing('checks', 'name the checks that it waives');
-  const known = checks.map((name, index) => checkOneOf(name, `waive.checks.${index}`, POLICY_CHECKS));
+  const known = checks.map((name, index) => checkOneOf(name, `waive.checks.${index}`, allowed));
   if (known.length === 0) {
     throw new CodedError('VAL005', {
       message: 'waive.checks is empty: name the checks that it waives',
       field: 'waive.checks',
-      context: { value: [], allowed: POLICY_CHECKS },
+      context: { value: [], allowed },
     });
   }
   const reason = checkMaxLength(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim();
-  if (!reason) throw missing('reason', 'say why the release policy does not apply to this transition');
+  if (!reason) throw missing('reason', 'say why its checks do not apply to this transition');
   return { checks: [...new Set(known)], reason };
 }
 
@@ -255,11 +265,7 @@ export function withWaiver(
   const names: readonly string[] = requested?.checks ?? [];
   return checks.map((check) =>
     (check.status === 'failed' || check.status === 'pending') && names.includes(check.name)
-      ? {
-          ...check,
-          status: 'waived',
-          message: `${check.message}. Waived by ${actor.id}: ${requested!.reason}`,
-        }
+      ? waivedCheck(check, { actor: actor.id, reason: requested!.reason })
       : check,
   );
 }

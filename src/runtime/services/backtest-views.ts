@@ -42,6 +42,7 @@ export function rowView(
     ...annotationsOf(row),
     progress: progressOf(row),
     sparkline: row.sparkline && [...row.sparkline],
+    look_ahead: row.look_ahead,
     deflation,
   };
 }

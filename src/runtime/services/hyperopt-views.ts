@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { type LookAhead, lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type HyperoptTrial,
 } from '#contract/hyperopt/hyperopt-api.ts';
 import type { QueueState } from '#contract/jobs/queue.ts';
+
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
@@ -64,6 +66,7 @@ export function jobView(
     ...(base.trading_mode && { trading_mode: base.trading_mode }),
     pairs: base.pairs,
     timeframe: base.timeframe,
+    look_ahead: lookAheadOfSearch(job),
     warnings: job.warnings,
     session: job.session ?? null,
     resumed_from: job.resumed_from,
@@ -98,6 +101,7 @@ export function resultView({ job, equity }: HyperoptResultData): z.input<typeof 
     best_params: foundParams(outcome.best_params),
     best_trials: outcome.best_trials.map((trial) => ({ ...trial, params: foundParams(trial.params) })),
     distinct_runs: outcome.distinct_runs ?? null,
+    look_ahead: lookAheadOf(outcome),
     warnings: outcome.warnings ?? [],
     permutations: outcome.permutations ?? null,
     n_trials_completed: trials.complete,
@@ -110,7 +114,12 @@ export function resultView({ job, equity }: HyperoptResultData): z.input<typeof 
   };
 }
 
-export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
+/** Look-ahead check of a job; null until it is completed. */
+function lookAheadOfSearch(job: StoredHyperoptJob): LookAhead | null {
+  return job.status === 'completed' ? lookAheadOf(job.outcome) : null;
+}
+
+export function trialView(trial: StoredTrial, job: StoredHyperoptJob): z.input<typeof HyperoptTrial> {
   const { number, state, params, started_at, attempt, worker } = trial;
   const ended = trial.state === 'running' ? null : trial;
   return {
@@ -126,5 +135,6 @@ export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
     finished_at: ended?.finished_at ?? null,
     attempt,
     worker,
+    look_ahead: lookAheadOfSearch(job)?.state ?? null,
   };
 }

@@ -71,8 +71,9 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
       body: resultView(await getHyperoptResult(deps, params.job_id)),
     }),
     listHyperoptTrials: async ({ params, query }) => {
-      const page = await listHyperoptTrials(deps, { ...params, ...query });
-      return { status: 200, body: { items: page.items.map(trialView), next_cursor: page.next } };
+      const { job, items, next } = await listHyperoptTrials(deps, { ...params, ...query });
+      const trials = items.map((trial) => trialView(trial, job));
+      return { status: 200, body: { items: trials, next_cursor: next } };
     },
     watchHyperopt: watchHandler(deps),
     cancelHyperopt: async ({ params }) => ({

@@ -123,11 +123,12 @@ export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>,
 /** The strategy service's part of the registry. */
 export function registerHandler(deps: RegisterStrategyDeps): Handlers<'strategy'>['registerStrategy'] {
   return async ({ params, body, ...request }) => {
-    const { backtest_run_id, container_image_uri, description, skip_validation, thresholds, tags } = body;
+    const { backtest_run_id, container_image_uri, description, tags } = body;
+    const { skip_validation, thresholds, waive } = body;
     const input = { model: params.name, backtest_run_id, container_image_uri, description, tags };
-    const options = { skip_validation, thresholds };
+    const options = { skip_validation, thresholds, waive };
     const registered = await registerStrategy(deps, transitionCallOf(request), { ...input, ...options });
-    return reply(201, registered, ignoredKeys(body, RegisterRequest));
+    return reply(201, registered, [...ignoredKeys(body, RegisterRequest), ...ignoredOfWaiver(waive)]);
   };
 }
 

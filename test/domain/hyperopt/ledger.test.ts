@@ -39,8 +39,10 @@ it.each([1, 7, 40, 100])(
 
 it('trial list finds one trial by its number', async () => {
   const { job_id } = one.job;
-  const find = (number: number, state?: TrialState) =>
-    listHyperoptTrials(deps(), { job_id, limit: 20, number, state });
+  const find = async (number: number, state?: TrialState) => {
+    const { items, next } = await listHyperoptTrials(deps(), { job_id, limit: 20, number, state });
+    return { items, next };
+  };
   const trial = one.trials[7]!;
   expect(await find(7)).toEqual({ items: [trial], next: null });
   expect(await find(7, trial.state)).toEqual({ items: [trial], next: null });

@@ -56,7 +56,7 @@ class Backend:
         :param experiment_name: Only jobs of this experiment
         :param strategy: Only jobs of this strategy
         :param q: Only jobs with each of these words in ID, strategy, experiment, exchange, pairs, notes or tags, in either case. Covers the newest 2,000 jobs that pass the other filters, see `searched`
-        :param sort: Order of the list; jobs without the value come last. Covers the newest 2,000 jobs that pass the other filters, see `searched`. Default: newest first, all jobs
+        :param sort: Order of the list; jobs without the value come last, and by a metric those with a found look-ahead bias after them. Covers the newest 2,000 jobs that pass the other filters, see `searched`. Default: newest first, all jobs
         :param sort_order: Order of `sort`
         :param count: Also count the jobs that pass the filters, see `count` of the response
         :param pinned: Only jobs that are pinned, or that are not. Covers the same jobs as `q`
@@ -367,7 +367,7 @@ class Backend:
         :param search: Only versions with this text in name, description, tags or pairs, in either case
         :param min_sharpe: Smallest Sharpe ratio; an undefined one is never enough
         :param max_drawdown: Largest drawdown, percent; of either sign
-        :param sort_field: drawdown sorts by magnitude; undefined values come last in both orders
+        :param sort_field: drawdown sorts by magnitude; undefined values come last in both orders, and versions with a found look-ahead bias after them
         :param sort_order: Ascending or descending
         :param limit: Maximum number of items on a page
         :param offset: Items before the page; an empty page beyond the end. Not together with `cursor`
@@ -722,7 +722,7 @@ class Strategy:
     def register_strategy(self, name: str, body: types.RegisterRequest, *, idempotency_key: str | None = None) -> types.RegisterReply:
         """Register a completed backtest as the next version of a strategy.
 
-        The backtest must reach every given threshold; equality passes and drawdowns are compared by magnitude. A rejected registration does not use a version number. `context.failures` of VAL005 lists every failed threshold. `skip_validation` is for admins.
+        The backtest must reach every given threshold; equality passes and drawdowns are compared by magnitude. A rejected registration does not use a version number. `context.failures` of VAL005 lists every failed threshold. A backtest with a found look-ahead bias is RES005, unless an admin waives it. `skip_validation` is for admins. `waive` is for admins.
 
         :param name: Name of the strategy: a model is named as its strategy
         """
@@ -759,7 +759,7 @@ class Strategy:
         :param experiment_name: Only jobs of this experiment
         :param strategy: Only jobs of this strategy
         :param q: Only jobs with each of these words in ID, strategy, experiment, exchange, pairs, notes or tags, in either case. Covers the newest 2,000 jobs that pass the other filters, see `searched`
-        :param sort: Order of the list; jobs without the value come last. Covers the newest 2,000 jobs that pass the other filters, see `searched`. Default: newest first, all jobs
+        :param sort: Order of the list; jobs without the value come last, and by a metric those with a found look-ahead bias after them. Covers the newest 2,000 jobs that pass the other filters, see `searched`. Default: newest first, all jobs
         :param sort_order: Order of `sort`
         :param count: Also count the jobs that pass the filters, see `count` of the response
         """

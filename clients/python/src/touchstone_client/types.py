@@ -642,6 +642,8 @@ class BacktestJobSummary(TypedDict):
     """Completed share, 0 to 1; null for a failed or cancelled job"""
     sparkline: list[float] | None
     """Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions"""
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
+    """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
     deflation: Deflation | None
     """The Sharpe ratio deflated by the owner's trials of now, where `trials` of the job has those of its completion. null until completed, and for jobs of earlier versions"""
 
@@ -2132,13 +2134,15 @@ class Experiment(TypedDict):
     unfinished: int
     """Pending and running ones, among the newest 1,000 jobs"""
     best: ExperimentBest1 | None
-    """Completed backtest with the highest `total_profit_pct`, among the newest 1,000 jobs; null without one"""
+    """Completed backtest with the highest `total_profit_pct`, among the newest 1,000 jobs, without those with a found look-ahead bias; null without one"""
     last: ExperimentLast
     """Newest job"""
 
 
 class ExperimentBest1(TypedDict):
     job_id: str
+    exchange: str
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"]
     total_profit_pct: float
     """Percent of the starting wallet"""
     sharpe_ratio: float
@@ -2384,6 +2388,8 @@ class HyperoptJob(TypedDict):
     """Precision of every trial"""
     trading_mode: NotRequired[Literal["spot"]]
     """Absent: futures"""
+    look_ahead: LookAhead | None
+    """Look-ahead bias check with the parameters of the best trial, which is that of all trials: they run the same code. Present when completed"""
     warnings: list[str]
     session: str | None
     """Session of the submission, from its header `Touchstone-Session`; null without one"""
@@ -2691,6 +2697,8 @@ class HyperoptResult(TypedDict):
     overfitting: OverfittingReport
     distinct_runs: int | None
     """Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed"""
+    look_ahead: LookAhead
+    """`look_ahead` of the job; with state `found` the values cannot be earned, and none is the best"""
     permutations: SearchPermutations | None
     """The best value among those of searches on permuted candles; null unless asked for"""
     warnings: list[str]
@@ -2778,6 +2786,8 @@ class HyperoptSummary(TypedDict):
     """Traded interval: `start` is the first candle. Training data precede it"""
     objective_metric: str
     direction: Literal["maximize", "minimize"]
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
+    """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
     sparkline: list[float] | None
     """Best value so far, at even distances over the finished trials from the first complete one. null before it, and for jobs of earlier versions"""
 
@@ -2817,6 +2827,8 @@ class HyperoptTrial(TypedDict):
     attempt: int
     """Number of times a worker has started it"""
     worker: int
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
+    """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
 
 
 class HyperoptTrialEvent(TypedDict):
@@ -3471,6 +3483,8 @@ class ModelVersion(TypedDict):
     """ISO 8601, UTC"""
     description: str
     backtest_run_id: str
+    exchange: str
+    """Exchange of the backtest; `sim` has simulated candles"""
     container_image_uri: str
     image_digest: str | None
     metrics: BacktestResult
@@ -3493,7 +3507,7 @@ class ModelVersion(TypedDict):
     evidence: ModelVersionEvidence1 | None
     """null: registered before it was kept"""
     waivers: list[Waiver]
-    """Checks of the release policy that admins waived, oldest first"""
+    """Checks that admins waived, oldest first"""
     candle_digest: str
     strategy_digest: str
     engine_version: str
@@ -3511,6 +3525,8 @@ class ModelVersionDetail(TypedDict):
     """ISO 8601, UTC"""
     description: str
     backtest_run_id: str
+    exchange: str
+    """Exchange of the backtest; `sim` has simulated candles"""
     container_image_uri: str
     image_digest: str | None
     metrics: BacktestResult
@@ -3533,7 +3549,7 @@ class ModelVersionDetail(TypedDict):
     evidence: ModelVersionDetailEvidence1 | None
     """null: registered before it was kept"""
     waivers: list[Waiver]
-    """Checks of the release policy that admins waived, oldest first"""
+    """Checks that admins waived, oldest first"""
     candle_digest: str
     strategy_digest: str
     engine_version: str
@@ -3739,6 +3755,7 @@ class OverviewJob(TypedDict):
     name: str
     """Strategy; for a collection its symbols"""
     experiment_name: str | None
+    exchange: str
     created_at: str
     """ISO 8601, UTC"""
     started_at: str | None
@@ -3749,6 +3766,8 @@ class OverviewJob(TypedDict):
     """Percent of the starting wallet; null unless a completed backtest"""
     best_value: float | None
     """Best value of a hyperopt job so far; null without one"""
+    look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
+    """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
     new_candles: int | None
     """New candles that a collection has stored so far; null for other jobs"""
     error: str | None
@@ -4016,10 +4035,12 @@ class RegisterRequest(TypedDict):
     """Image that runs the version"""
     description: NotRequired[str | None]
     skip_validation: NotRequired[bool | None]
-    """Register without comparing the thresholds; the version is marked `skipped`. Role admin. Default: false"""
+    """Register without comparing the thresholds; the version is marked `skipped`. It waives no look-ahead bias. Role admin. Default: false"""
     thresholds: NotRequired[RegisterRequestThresholds | None]
     """Required metrics of the backtest; equality passes. Without thresholds the version is marked `skipped`. Unknown ones are ignored and listed in the warnings"""
     tags: NotRequired[list[str] | None]
+    waive: NotRequired[WaiveRequest | None]
+    """Register a run with a found look-ahead bias: `checks` is `["look_ahead"]`, and `reason` says why. Recorded in the history and the catalog. Role admin"""
 
 
 class RegisterRequestThresholds(TypedDict):
@@ -5187,6 +5208,10 @@ class VersionComparison(TypedDict):
     """0 to 1: probability that the mean trade differs in the decided direction"""
     confidence_method: Literal["welch", "metric_agreement"]
     """`welch`: Welch's test on profit_pct of all trades of both backtests. `metric_agreement`, where a trade list is too short or does not vary: share of the metrics with a direction that agree"""
+    exchange: VersionComparisonExchange
+    """Exchange of each backtest"""
+    look_ahead: VersionComparisonLookAhead
+    """Result of the look-ahead bias check of each. `found` in b is rejected; in a it makes the comparison inconclusive"""
     sample_sizes: VersionComparisonSampleSizes
     """Trades of each"""
     comparable: bool
@@ -5204,6 +5229,20 @@ class VersionComparisonDifferencesItem(TypedDict):
     field: str
     a: str
     b: str
+
+
+class VersionComparisonExchange(TypedDict):
+    """Exchange of each backtest"""
+
+    a: str
+    b: str
+
+
+class VersionComparisonLookAhead(TypedDict):
+    """Result of the look-ahead bias check of each. `found` in b is rejected; in a it makes the comparison inconclusive"""
+
+    a: Literal["certified", "sampled", "not_checked", "found"]
+    b: Literal["certified", "sampled", "not_checked", "found"]
 
 
 class VersionComparisonSampleSizes(TypedDict):
@@ -5370,13 +5409,13 @@ VersionStagedEventData = TypedDict("VersionStagedEventData", {
 
 class WaiveRequest(TypedDict):
     checks: NotRequired[list[Literal["min_trades", "min_days", "max_evidence_age_days", "min_sharpe", "min_profit_factor", "max_drawdown", "min_deflated_sharpe", "look_ahead"]] | None]
-    """Checks of the release policy that this transition may fail; required"""
+    """Checks that this transition may fail; required"""
     reason: NotRequired[str | None]
     """Recorded in the history and the catalog; required"""
 
 
 class Waiver(TypedDict):
-    action: Literal["stage", "promote"]
+    action: Literal["register", "stage", "promote"]
     checks: list[str]
     reason: str
     actor: str
