@@ -1,45 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { runHyperopt } from '../support/hyperopt-jobs.ts';
 import type { TestPlatform } from '../support/platform.ts';
+import { SEER_MARKET, seerFolder } from '../support/seer.ts';
 import { platformFixture } from './platform-fixture.ts';
 
 /** Commands on a run and a search of a strategy that reads the close of the next candle. */
 
-const strategiesDirectory = mkdtempSync(join(tmpdir(), 'touchstone-leaking-'));
-mkdirSync(strategiesDirectory, { recursive: true });
-writeFileSync(
-  join(strategiesDirectory, 'seer.ts'),
-  `export default {
-  name: 'seer', description: 'Reads the next close.', timeframe: '1h', pairs: ['BTC/USDT:USDT'],
-  stakeAmount: 100, stoploss: -0.5, startupCandles: () => 1,
-  parameters: { rise: { kind: 'number', default: 0.001, min: 0, max: 0.004, description: 'Least rise' } },
-  indicators: ({ close }) => ({ next: Float64Array.from(close, (now, i) => (close[i + 1] ?? now) / now - 1) }),
-  signals: (_, { next }, { rise }) => ({
-    enterLong: Uint8Array.from(next, (each) => Number(each > rise)),
-    exitLong: Uint8Array.from(next, (each) => Number(each < 0)),
-  }),
-};
-`,
-);
-afterAll(() => rmSync(strategiesDirectory, { recursive: true, force: true }));
-
-const MARKET = {
-  pairs: ['BTC/USDT:USDT'],
-  timeframe: '1h',
-  date_range: { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' },
-};
+const strategiesDirectory = seerFolder();
 let platform: TestPlatform;
 let leak: any;
 let clean: any;
 const touchstone = platformFixture('touchstone-cli-leak-', { strategiesDirectory }, async (started) => {
   platform = started;
-  leak = await platform.run({ strategy: 'seer', ...MARKET });
-  clean = await platform.run({ strategy: 'ema_crossover', ...MARKET });
+  leak = await platform.run({ strategy: 'seer', ...SEER_MARKET });
+  clean = await platform.run({ strategy: 'ema_crossover', ...SEER_MARKET });
 });
 const rowOf = (out: string, id: string) => out.split('\n').find((line) => line.includes(id))!;
 
@@ -88,7 +64,13 @@ describe('a run with a found look-ahead bias', () => {
 
 describe('a search of a strategy with look-ahead bias', () => {
   it('is searched once, and marks job, trials and result, which name no best trial', async () => {
-    const request = { strategy: 'seer', ...MARKET, models: 'none', n_trials: 4, backtest_period_days: 10 };
+    const request = {
+      strategy: 'seer',
+      ...SEER_MARKET,
+      models: 'none',
+      n_trials: 4,
+      backtest_period_days: 10,
+    };
     const { job, trials, result } = await runHyperopt(platform, request);
     expect(job.look_ahead).toMatchObject({ state: 'found', pairs: ['BTC/USDT:USDT'] });
     expect(job.look_ahead.findings[0]).toContain('look_ahead: ');
@@ -103,7 +85,7 @@ describe('a search of a strategy with look-ahead bias', () => {
   });
 
   it('leaves a search without bias as it is', async () => {
-    const request = { strategy: 'ema_crossover', ...MARKET, models: 'none', n_trials: 3 };
+    const request = { strategy: 'ema_crossover', ...SEER_MARKET, models: 'none', n_trials: 3 };
     const { job, trials } = await runHyperopt(platform, { ...request, backtest_period_days: 10 });
     expect([job.look_ahead.state, job.look_ahead.findings]).toEqual(['sampled', []]);
     expect(new Set(trials.map(({ look_ahead }) => look_ahead))).toEqual(new Set(['sampled']));

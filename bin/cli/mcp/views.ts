@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtests/backtest-api.ts';
 import type { BacktestReportData } from '#contract/backtests/report.ts';
 import type { TableRow } from '#contract/backtests/report-metrics.ts';
+import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import type { StrategyConfiguration } from '#contract/config/strategy.ts';
 import type { HyperoptJob, HyperoptList, HyperoptResult } from '#contract/hyperopt/hyperopt-api.ts';
 import type { Collection } from '#contract/market-data/market-data.ts';
@@ -35,7 +36,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   getBacktest: backtest,
   listBacktests: ({ items, ...page }: z.infer<typeof BacktestJobList>) => ({
     data: { ...page, items: items.map(backtestRow) },
-    caveats: [SELECTION],
+    caveats: [...foundIn(items), SELECTION],
     next: items
       .slice(0, 1)
       .map(({ job_id }) => ({ tool: 'getBacktest', arguments: { job_id }, why: 'its caveats' })),
@@ -65,13 +66,25 @@ const VIEWS: Readonly<Record<string, View>> = {
     next: nextOfHyperopt(body),
   }),
   getHyperoptResult: hyperoptResult,
-  listHyperopts: (body: z.infer<typeof HyperoptList>) => ({ data: body, caveats: [SELECTION] }),
+  listHyperopts: (body: z.infer<typeof HyperoptList>) => ({
+    data: body,
+    caveats: [...foundIn(body.items), SELECTION],
+  }),
 };
 
 type Strategy = z.infer<typeof StrategyConfiguration>;
 
 const SELECTION =
   'The best of several runs overstates the strategy: the more runs, the higher the best Sharpe ratio of strategies without skill.';
+
+/** Says which jobs of a list have a found look-ahead bias. */
+function foundIn(items: readonly { readonly job_id: string; readonly look_ahead: LookAheadState | null }[]) {
+  const found = items.filter(({ look_ahead }) => look_ahead === 'found').map(({ job_id }) => job_id);
+  return found.length === 0 ? [] : [`${CANNOT_BE_EARNED}: ${found.join(', ')}.`];
+}
+
+const CANNOT_BE_EARNED =
+  'Look-ahead bias was found, so these metrics cannot be earned, and none of them is the best';
 
 /** The answer of an operation. */
 export function viewOf(operationId: string, body: unknown, call: Call): Answer | Promise<Answer> {
@@ -111,7 +124,7 @@ const ROW_METRICS = [
 function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
   const { job_id, status, strategy, pairs, timeframe, date_range, experiment_name, tags, error, created_at } =
     row;
-  const { deflation } = row;
+  const { deflation, exchange, look_ahead } = row;
   const metrics = row.result && {
     ...Object.fromEntries(ROW_METRICS.map((name) => [name, row.result![name]])),
     undefined_metrics: row.result.undefined_metrics,
@@ -120,12 +133,14 @@ function backtestRow(row: z.infer<typeof BacktestJobList>['items'][number]) {
     job_id,
     status,
     strategy,
+    exchange,
     timeframe,
     date_range,
     experiment_name,
     created_at,
     error,
     metrics,
+    look_ahead,
     pairs: pairs.length,
     ...(deflation && {
       deflated_sharpe_ratio: deflation.deflated_sharpe_ratio,
@@ -303,6 +318,8 @@ function hyperoptResult(result: z.infer<typeof HyperoptResult>): Answer {
   return {
     data: { job_id, ...rest, overfitting },
     caveats: [
+      ...foundIn([{ job_id, look_ahead: rest.look_ahead.state }]),
+      ...quoted([rest.look_ahead.message, ...rest.look_ahead.findings], 'look-ahead check'),
       deflated === null
         ? `The best of ${trials} trials is a selection, and its deflated Sharpe ratio is undefined.`
         : `Deflated Sharpe ratio ${deflated.toFixed(3)}: the probability that the best of ${trials} trials has skill; good from ${sharpeBounds.good}.`,
@@ -313,15 +330,19 @@ function hyperoptResult(result: z.infer<typeof HyperoptResult>): Answer {
         : []),
       ...quoted(warnings, 'warning'),
     ],
-    next: [
-      {
-        tool: 'submitBacktest',
-        arguments: {
-          config: { strategy: rest.study_name.replace(`_${job_id}`, '') },
-          hyperopt_job_id: job_id,
-        },
-        why: 'the best parameters; pass config.date_range with dates that the search has not seen: without it the run repeats those of the search',
-      },
-    ],
+    // The parameters of a search with a leak are the best of nothing.
+    next:
+      rest.look_ahead.state === 'found'
+        ? []
+        : [
+            {
+              tool: 'submitBacktest',
+              arguments: {
+                config: { strategy: rest.study_name.replace(`_${job_id}`, '') },
+                hyperopt_job_id: job_id,
+              },
+              why: 'the best parameters; pass config.date_range with dates that the search has not seen: without it the run repeats those of the search',
+            },
+          ],
   };
 }

@@ -156,6 +156,17 @@ class Calls(unittest.TestCase):
             self.assertRaisesRegex(ImportError, "need pandas", lambda: run.equity)
         self.assertEqual(ts.backend.get_backtest_equity("bt-1")["equity"], [1])
 
+    def test_a_search_with_look_ahead_bias_warns_of_its_best(self):
+        found = {"state": "found", "findings": ["look_ahead: close"]}
+        job = {"job_id": "ho-1", "status": "completed", "look_ahead": found}
+        result = {"best_trial": 3, "best_value": 9, "best_params": {}, "look_ahead": found}
+        ts = self.platform(httpx.Response(200, json=job), httpx.Response(200, json=result))
+        search = ts.get_hyperopt("ho-1")
+        self.assertEqual(search.look_ahead["state"], "found")
+        self.assertEqual(repr(search), "<Hyperopt ho-1 completed, look-ahead found>")
+        with self.assertWarnsRegex(UserWarning, "ho-1: its values cannot be earned"):
+            self.assertEqual(search.best.number, 3)
+
     @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
     def test_frames_without_rows_have_the_types_of_others(self):
         columns = {"opened_at": [0], "closed_at": [60], "stake": [100], "id": [1]}

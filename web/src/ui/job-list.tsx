@@ -3,7 +3,8 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { RequestOf } from '../api/client.ts';
 import { type JobStatus, STATUSES } from '../api/jobs.ts';
 import { countOf, useCall } from '../api/queries.ts';
-import { NO_VALUE } from './format.ts';
+import { NO_VALUE, words } from './format.ts';
+import { FoundMark, type LookAheadState } from './parts.tsx';
 
 /** Milliseconds without a key after which a typed filter applies. */
 const TYPING_PAUSE = 300;
@@ -154,5 +155,21 @@ export function PageLinks(props: {
         </span>
       )}
     </footer>
+  );
+}
+
+/** State of the check in a table. */
+export function LookAheadWord({ state }: { readonly state: LookAheadState }) {
+  if (state === 'found') return <FoundMark state={state} />;
+  return state ? words(state) : NO_VALUE;
+}
+
+/** Exchange of a run; `sim` is marked, since its prices are of no market. */
+export function Exchange({ name }: { readonly name: string }) {
+  if (name !== 'sim') return name;
+  return (
+    <span className="badge" data-tone="warn" title="Simulated prices: no real market">
+      sim
+    </span>
   );
 }

@@ -1,5 +1,6 @@
 import { Ban, Check, CheckCircle2, CircleDashed, Copy, Loader, TriangleAlert, XCircle } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import type { ResponseOf } from '../api/client.ts';
 import { age, localTime, utcDate, utcSeconds, utcTime } from './format.ts';
 import { useNow } from './now.ts';
 
@@ -135,7 +136,7 @@ export function PageHead(props: {
  */
 export function Tile(props: {
   readonly label: string;
-  readonly value: string;
+  readonly value: ReactNode;
   readonly sub?: string;
   readonly tone?: 'up' | 'down' | '';
   readonly definition?: string;
@@ -169,5 +170,37 @@ export function Tile(props: {
         {props.formula && <code>{props.formula}</code>}
       </div>
     </div>
+  );
+}
+
+/** State of the look-ahead bias check of a run; null or undefined: it has not completed. */
+export type LookAheadState = ResponseOf<'listBacktests'>['items'][number]['look_ahead'] | undefined;
+
+/** A figure of a run; struck through where look-ahead bias was found. */
+export function Figure({
+  state,
+  children,
+}: {
+  readonly state: LookAheadState;
+  readonly children: ReactNode;
+}) {
+  return state === 'found' ? (
+    <s className="muted">
+      <span className="sr">cannot be earned: </span>
+      {children}
+    </s>
+  ) : (
+    children
+  );
+}
+
+/** Red mark of a run with a found leak; nothing for another one. */
+export function FoundMark({ state }: { readonly state: LookAheadState }) {
+  return (
+    state === 'found' && (
+      <span className="badge" data-tone="down">
+        look-ahead found
+      </span>
+    )
   );
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -98,9 +99,19 @@ class _Job:
             raise JobError(job)
         return self
 
+    @property
+    def look_ahead(self) -> types.LookAhead | None:
+        """The look-ahead bias check; None until the job has completed. With the state `found` no metric can be earned."""
+        return self._current["look_ahead"]
+
+    @property
+    def _is_found(self) -> bool:
+        found = self._job.get("look_ahead") if self._job else None
+        return found is not None and found["state"] == "found"
+
     def __repr__(self) -> str:
         status = self._job["status"] if self._job else "not read"
-        return f"<{type(self).__name__} {self.id} {status}>"
+        return f"<{type(self).__name__} {self.id} {status}{', look-ahead found' if self._is_found else ''}>"
 
 
 class Backtest(_Job):
@@ -226,7 +237,8 @@ class Backtest(_Job):
         """Registers the strategy, as it ran here, as a new version of its model.
 
         :param image: Address of the container image that runs the version
-        :param more: Further fields of `RegisterRequest`, such as `description` and `tags`
+        :param more: Further fields of `RegisterRequest`, such as `description` and `tags`. A run with look-ahead bias needs
+            `waive={"checks": ["look_ahead"], "reason": …}` of an admin
         """
         key = more.pop("idempotency_key", None)
         fields = {"backtest_run_id": self.id, "container_image_uri": image, **more}
@@ -265,7 +277,10 @@ class Hyperopt(_Job):
 
     @property
     def best(self) -> Best:
+        """The best trial. Warns of a search with look-ahead bias: its values cannot be earned, and rank nothing."""
         result = self.result
+        if result["look_ahead"]["state"] == "found":
+            warnings.warn(f"Look-ahead bias was found in {self.id}: its values cannot be earned", stacklevel=2)
         return Best(result["best_trial"], result["best_value"], result["best_params"])
 
     @property

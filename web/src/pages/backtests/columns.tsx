@@ -4,7 +4,8 @@ import { trialsOfScope } from '#contract/values/deflated-ratio.ts';
 import type { MetricUnit } from '#contract/values/metric-labels.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { decimal, duration, NO_VALUE, resultText, signed, tone, utcDate, value } from '../../ui/format.ts';
-import { Age, Progress } from '../../ui/parts.tsx';
+import { Exchange, LookAheadWord } from '../../ui/job-list.tsx';
+import { Age, Figure, Progress } from '../../ui/parts.tsx';
 import type { Column } from '../../ui/table.tsx';
 import type { Row, Sort } from './data.ts';
 import { NameCell, RowActions } from './row.tsx';
@@ -88,7 +89,12 @@ function metricColumn([key, title, sign]: (typeof METRICS)[number]): ListColumn 
     width: Math.max(NOTED.includes(key) ? 132 : 72, title.length * 7 + 30),
     isNumber: true,
     sort: SORTED_BY_SERVICE,
-    cell: ({ result }) => (result ? resultText(result, key, unit, sign ? signed : value) : NO_VALUE),
+    cell: ({ result, look_ahead }) =>
+      result ? (
+        <Figure state={look_ahead}>{resultText(result, key, unit, sign ? signed : value)}</Figure>
+      ) : (
+        NO_VALUE
+      ),
     compared: numberOf,
     ...(sign ? { tone: (row: Row) => tone(numberOf(row)) } : {}),
   };
@@ -101,7 +107,12 @@ const FACTS: readonly ListColumn[] = [
     label: 'Deflated Sharpe ratio, by the trials of now',
     width: 96,
     isNumber: true,
-    cell: ({ deflation }) => deflation && <DeflationCell deflation={deflation} />,
+    cell: ({ deflation, look_ahead }) =>
+      deflation && (
+        <Figure state={look_ahead}>
+          <DeflationCell deflation={deflation} />
+        </Figure>
+      ),
     compared: ({ deflation }) => deflation?.deflated_sharpe_ratio,
   },
   {
@@ -137,15 +148,16 @@ const FACTS: readonly ListColumn[] = [
     key: 'exchange',
     title: 'Exchange',
     width: 92,
-    cell: ({ exchange }) =>
-      exchange === 'sim' ? (
-        <span className="badge" data-tone="warn" title="Simulated prices: no real market">
-          sim
-        </span>
-      ) : (
-        exchange
-      ),
+    cell: ({ exchange }) => <Exchange name={exchange} />,
     compared: ({ exchange }) => exchange,
+  },
+  {
+    key: 'look_ahead',
+    title: 'Look-ahead',
+    label: 'Result of the look-ahead bias check',
+    width: 140,
+    cell: ({ look_ahead }) => <LookAheadWord state={look_ahead} />,
+    compared: ({ look_ahead }) => look_ahead ?? undefined,
   },
   {
     key: 'experiment',
@@ -228,6 +240,8 @@ export const DEFAULT_COLUMNS: readonly string[] = [
   'market',
   'timeframe',
   'range',
+  'exchange',
+  'look_ahead',
   'tags',
   'created_at',
 ];

@@ -1,4 +1,5 @@
 import { Star } from 'lucide-react';
+import { Figure, FoundMark } from '../../ui/parts.tsx';
 import { type CompareCell, type CompareGroup, isDifferent } from './rows.ts';
 import { RunMark } from './run-mark.tsx';
 import type { Run } from './runs.ts';
@@ -43,7 +44,7 @@ export function CompareTable(props: {
                     className={isNumber ? 'num' : undefined}
                     title={run.job.strategy}
                   >
-                    <RunMark run={run} /> {run.job.strategy}
+                    <RunMark run={run} /> {run.job.strategy} <FoundMark state={run.job.look_ahead?.state} />
                     {run.id === base && <span className="compare-base">baseline</span>}
                   </th>
                 ))}
@@ -90,7 +91,7 @@ export function CompareTable(props: {
 }
 
 function Cell({ cell, isNumber }: { readonly cell: CompareCell; readonly isNumber: boolean }) {
-  const { text, delta, isBest, differs } = cell;
+  const { text, delta, isBest, isFound, differs } = cell;
   return (
     <td className={isNumber ? 'num' : undefined} data-differs={differs} data-best={isBest}>
       {!isNumber && differs && (
@@ -100,7 +101,7 @@ function Cell({ cell, isNumber }: { readonly cell: CompareCell; readonly isNumbe
         </span>
       )}
       {isBest && <Star role="img" aria-label="best" />}
-      {text}
+      <Figure state={isFound ? 'found' : null}>{text}</Figure>
       {delta !== undefined && (
         <span className="compare-delta">
           <span className="sr">to the baseline </span>

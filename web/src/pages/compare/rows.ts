@@ -11,6 +11,8 @@ export interface CompareCell {
   readonly text: string;
   /** Difference to the baseline, with its sign. */
   readonly delta?: string;
+  /** Of a run with a found look-ahead bias: it cannot be earned. */
+  readonly isFound?: boolean;
   /** Best value of its row. */
   readonly isBest?: boolean;
   /** Another value than that of the baseline. */
@@ -63,7 +65,7 @@ export function metricGroups(
           name,
           reports.map((report) => numberOf(report, family, name)),
           reports.map((report) => (report ? metricNote(report, name) : null)),
-          base,
+          { base, found: reports.map((report) => report?.look_ahead.state === 'found') },
         ),
       ),
   }));
@@ -84,10 +86,13 @@ function metricRow(
   name: string,
   numbers: readonly (number | null)[],
   notes: readonly (string | null)[],
-  base: number,
+  { base, found }: { readonly base: number; readonly found: readonly boolean[] },
 ): CompareRow {
   const { label, unit, formula } = METRICS.definitions[name]!;
-  const best = bestOf(name, numbers);
+  const best = bestOf(
+    name,
+    numbers.map((number, index) => (found[index] ? null : number)),
+  );
   const compared = numbers[base] ?? null;
   return {
     key: name,
@@ -102,7 +107,8 @@ function metricRow(
       return {
         text,
         differs,
-        isBest: best !== undefined && number === best,
+        isFound: found[index] === true,
+        isBest: best !== undefined && number === best && !found[index],
         ...(index !== base && differs && known !== null && Number.isFinite(compared) && unit !== 'minutes'
           ? { delta: signed(known - compared!, unit) }
           : {}),
@@ -111,7 +117,7 @@ function metricRow(
   };
 }
 
-/** Best number of a row; undefined when all are equal, when fewer than two are known, and when none is better. */
+/** Best number of a row, without those of runs with a found leak; undefined when all are equal, when fewer than two are known, and when none is better. */
 function bestOf(name: string, numbers: readonly (number | null)[]): number | undefined {
   const better = LIMITS.objectives.find((each) => each.name === name)?.better;
   const known = numbers.filter((number) => number !== null);

@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
 import type { ApiError } from '../../api/client.ts';
 import { utcDate } from '../../ui/format.ts';
-import { Panel, Status } from '../../ui/parts.tsx';
+import { Exchange } from '../../ui/job-list.tsx';
+import { FoundMark, Panel, Status } from '../../ui/parts.tsx';
 import { COMPARED, idsText } from '../../ui/run-ids.ts';
 import { RunMark } from './run-mark.tsx';
 import type { Run } from './runs.ts';
@@ -44,11 +45,8 @@ export function RunsPanel(props: {
                   {run.job.strategy}
                 </Link>
                 {run.job.status !== 'completed' && <Status status={run.job.status} />}
-                {run.job.config.exchange === 'sim' && (
-                  <span className="badge" data-tone="warn" title="Simulated prices: no real market">
-                    sim
-                  </span>
-                )}
+                <Exchange name={run.job.config.exchange} />
+                <FoundMark state={run.job.look_ahead?.state} />
                 {run.job.tags.map((tag) => (
                   <span key={tag} className="badge">
                     {tag}

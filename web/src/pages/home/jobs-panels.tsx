@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import { ChartSpline, Database, Sparkles } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { decimal, NO_VALUE, signed, tone } from '../../ui/format.ts';
-import { Age, Progress, Status } from '../../ui/parts.tsx';
+import { Exchange } from '../../ui/job-list.tsx';
+import { Age, Figure, FoundMark, Progress, Status } from '../../ui/parts.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { OverviewJob } from './data.ts';
 import { OverviewPanel, type OverviewProps } from './overview-panel.tsx';
@@ -72,6 +73,8 @@ function JobRow(props: { readonly job: OverviewJob; readonly at: string; readonl
       <span className="home-name">
         <Kind className="home-kind" aria-label={job.kind} />
         <JobLink job={job} />
+        <Exchange name={job.exchange} />
+        <FoundMark state={job.look_ahead} />
       </span>
       <span className="home-value">{children}</span>
       <span className="faint home-age">
@@ -113,7 +116,7 @@ function JobProgress({ job }: { readonly job: OverviewJob }) {
 }
 
 function JobResult({ job }: { readonly job: OverviewJob }) {
-  const { status, error, total_profit_pct: profit, best_value, new_candles } = job;
+  const { status, error, total_profit_pct: profit, best_value, new_candles, look_ahead } = job;
   if (status !== 'completed') {
     return (
       <span className="muted home-error" title={error ?? undefined}>
@@ -121,12 +124,18 @@ function JobResult({ job }: { readonly job: OverviewJob }) {
       </span>
     );
   }
-  if (profit !== null) return <span className={tone(profit)}>{signed(profit, 'percent')} %</span>;
+  if (profit !== null) {
+    return (
+      <span className={tone(profit)}>
+        <Figure state={look_ahead}>{signed(profit, 'percent')} %</Figure>
+      </span>
+    );
+  }
   if (best_value !== null) {
     return (
-      <>
+      <Figure state={look_ahead}>
         <span className="faint">best</span> {decimal(best_value, 2)}
-      </>
+      </Figure>
     );
   }
   if (new_candles === null) return <span className="faint">{NO_VALUE}</span>;

@@ -16,7 +16,7 @@ export function JobActions({ job }: { readonly job: Job }) {
       {isMoving(job) && <Cancel job={job} />}
       {(status === 'cancelled' || status === 'failed') && <Resume job={job} />}
       {status === 'completed' && <BacktestBest job={job} />}
-      {status === 'completed' && <RegisterBest job={job} />}
+      {status === 'completed' && job.look_ahead?.state !== 'found' && <RegisterBest job={job} />}
       <Link to="/hyperopt/new" search={{ from: job.job_id }} className="btn">
         Search again with changes
       </Link>

@@ -4,7 +4,7 @@ import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import type { StreamState } from '../../api/events.ts';
 import { decimal, duration, listed, NO_VALUE, shortPair, utcDate } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';
-import { Progress, Status, Tile } from '../../ui/parts.tsx';
+import { Figure, FoundMark, Progress, Status, Tile } from '../../ui/parts.tsx';
 import { isMoving, type Job } from './live.ts';
 import type { JobView } from './view.ts';
 
@@ -86,6 +86,15 @@ function Notices({ job }: { readonly job: Job }) {
           <TriangleAlert aria-hidden="true" /> Stalled: {job.stalled}
         </div>
       )}
+      {job.look_ahead?.state === 'found' && (
+        <div className="notice" data-tone="down" role="alert">
+          <TriangleAlert aria-hidden="true" />
+          <span>
+            <FoundMark state="found" /> The strategy uses candles that are not known yet: no trial is the
+            best. {job.look_ahead.findings[0]}
+          </span>
+        </div>
+      )}
       {foldWarnings(job.warnings).map((warning) => (
         <div key={warning} className="notice" data-tone="warn">
           <TriangleAlert aria-hidden="true" /> {warning}
@@ -127,7 +136,7 @@ function Tiles({ view }: { readonly view: JobView }) {
     <div className="tiles">
       <Tile
         label={`Best ${objective.label.replace(/ \(.*\)$/, '')}`}
-        value={objective.withUnit(bestValue)}
+        value={<Figure state={job.look_ahead?.state}>{objective.withUnit(bestValue)}</Figure>}
         sub={bestNumber === null ? 'no complete trial yet' : `trial ${bestNumber}`}
         definition={`Best value of the objective over the complete trials: ${job.config.direction} ${job.config.objective_metric}. The best of many trials is better than what it will earn: see the result.`}
       />

@@ -4,8 +4,16 @@ import type { ResponseOf } from '../../api/client.ts';
 import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
-import { JobCount, PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
-import { Age, PageHead, Panel, Progress, Status } from '../../ui/parts.tsx';
+import {
+  Exchange,
+  JobCount,
+  LookAheadWord,
+  PageLinks,
+  SearchBox,
+  StatusFilter,
+  StrategyFilter,
+} from '../../ui/job-list.tsx';
+import { Age, Figure, PageHead, Panel, Progress, Status } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { objectiveOf } from './objective.ts';
@@ -36,7 +44,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Best',
     isNumber: true,
     sort: ({ best_value }) => best_value,
-    cell: (row) => objectiveOfRow(row).withUnit(row.best_value),
+    cell: (row) => <Figure state={row.look_ahead}>{objectiveOfRow(row).withUnit(row.best_value)}</Figure>,
   },
   { key: 'objective', title: 'Objective', cell: (row) => objectiveOfRow(row).label },
   {
@@ -70,6 +78,12 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Market',
     cell: ({ pairs, timeframe }) =>
       `${pairs[0]?.split(':')[0] ?? ''}${pairs.length > 1 ? ` +${pairs.length - 1}` : ''} · ${timeframe}`,
+  },
+  { key: 'exchange', title: 'Exchange', cell: ({ exchange }) => <Exchange name={exchange} /> },
+  {
+    key: 'look_ahead',
+    title: 'Look-ahead',
+    cell: ({ look_ahead }) => <LookAheadWord state={look_ahead} />,
   },
   { key: 'created', title: 'Created', isNumber: true, cell: ({ created_at }) => <Age at={created_at} /> },
 ];

@@ -5,7 +5,7 @@ import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart } from '../../charts/chart.tsx';
 import { decimal } from '../../ui/format.ts';
-import { Panel } from '../../ui/parts.tsx';
+import { Figure, FoundMark, type LookAheadState, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type Assessment, type Diagnostic, diagnosticsOf } from './diagnostics.ts';
@@ -56,9 +56,10 @@ function Completed({ view }: { readonly view: JobView }) {
           <Panel title={isTrained ? 'Out of sample' : 'Account of the best trial'}>
             <Account result={result} isTrained={isTrained} />
           </Panel>
-          <Panel title="Ten best trials">
+          <Panel title="Ten best trials" actions={<FoundMark state={result.look_ahead.state} />}>
             <Best
               trials={result.best_trials}
+              lookAhead={result.look_ahead.state}
               objective={objective}
               selected={search.trial}
               onPick={(trial) => change({ trial })}
@@ -152,11 +153,12 @@ function Account({ result, isTrained }: { readonly result: Result; readonly isTr
 
 function Best(props: {
   readonly trials: readonly BestTrial[];
+  readonly lookAhead: LookAheadState;
   readonly objective: Objective;
   readonly selected: number | undefined;
   readonly onPick: (trial: number) => void;
 }) {
-  const { trials, objective, selected, onPick } = props;
+  const { trials, lookAhead, objective, selected, onPick } = props;
   const columns = useMemo<readonly Column<BestTrial>[]>(() => {
     const names = [...new Set(trials.flatMap(({ params }) => Object.keys(pointOf(params))))];
     return [
@@ -165,7 +167,7 @@ function Best(props: {
         key: 'value',
         title: objective.label,
         isNumber: true,
-        cell: ({ value }) => objective.withUnit(value),
+        cell: ({ value }) => <Figure state={lookAhead}>{objective.withUnit(value)}</Figure>,
       },
       ...names.map((name) => ({
         key: name,
@@ -174,7 +176,7 @@ function Best(props: {
         cell: ({ params }: BestTrial) => valueText(pointOf(params)[name]),
       })),
     ];
-  }, [trials, objective]);
+  }, [trials, objective, lookAhead]);
   return (
     <Table
       rows={trials}

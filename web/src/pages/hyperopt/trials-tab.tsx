@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
 import { useCall } from '../../api/queries.ts';
 import { decimal } from '../../ui/format.ts';
-import { Panel } from '../../ui/parts.tsx';
+import { LookAheadWord } from '../../ui/job-list.tsx';
+import { Figure, type LookAheadState, Panel } from '../../ui/parts.tsx';
 import { Empty, Skeleton } from '../../ui/states.tsx';
 import { type Column, VirtualTable } from '../../ui/table.tsx';
 import { isMoving } from './live.ts';
@@ -29,7 +30,11 @@ function sortable(value: Value | undefined): number | string {
   return typeof value === 'boolean' ? String(value) : (value ?? '');
 }
 
-function columnsOf(names: readonly string[], objective: Objective): readonly Column<Listed>[] {
+function columnsOf(
+  names: readonly string[],
+  objective: Objective,
+  lookAhead: LookAheadState,
+): readonly Column<Listed>[] {
   return [
     {
       key: 'number',
@@ -55,7 +60,12 @@ function columnsOf(names: readonly string[], objective: Objective): readonly Col
       title: objective.label,
       isNumber: true,
       sort: ({ value }) => value,
-      cell: ({ value }) => objective.withUnit(value),
+      cell: ({ value }) => <Figure state={lookAhead}>{objective.withUnit(value)}</Figure>,
+    },
+    {
+      key: 'look_ahead',
+      title: 'Look-ahead',
+      cell: () => <LookAheadWord state={lookAhead} />,
     },
     ...names.map(
       (name): Column<Listed> => ({
@@ -90,9 +100,10 @@ export function TrialsTab({ view }: { readonly view: JobView }) {
     [all, search.state],
   );
   const names = varyingNames(rows).join();
+  const lookAhead = job.look_ahead?.state;
   const columns = useMemo(
-    () => columnsOf(names === '' ? [] : names.split(','), objective),
-    [names, objective],
+    () => columnsOf(names === '' ? [] : names.split(','), objective, lookAhead),
+    [names, objective, lookAhead],
   );
   const count = (state: Listed['state']) => all.filter((trial) => trial.state === state).length;
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { isFile } from '../../api/client.ts';
 import { listed, shortPair, utcDate } from '../../ui/format.ts';
-import { Age, PageHead, Status, Time } from '../../ui/parts.tsx';
+import { Age, FoundMark, PageHead, Status, Time } from '../../ui/parts.tsx';
 import type { Job } from './data.ts';
 
 /** Pairs that the head names before it counts the rest. */
@@ -14,6 +14,7 @@ export function JobHead({ job, actions }: { readonly job: Job; readonly actions:
     <PageHead title={job.strategy} actions={actions}>
       <p className="report-facts">
         <Status status={job.status} />
+        <FoundMark state={job.look_ahead?.state} />
         <Fact name="Pairs" title={pairs.join(', ')}>
           {listed(pairs.map(shortPair), NAMED_PAIRS)}
         </Fact>
@@ -27,7 +28,7 @@ export function JobHead({ job, actions }: { readonly job: Job; readonly actions:
         </Fact>
         <Fact name="Exchange">
           {exchange === 'sim' ? (
-            <span className="badge" data-tone="warn" title="Simulated prices: no real market">
+            <span className="badge" data-tone="warn">
               sim, simulated prices
             </span>
           ) : (

@@ -21,6 +21,8 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
   const [maxDrawdown, setMaxDrawdown] = useState<number>();
   const [isSkipped, setSkipped] = useState(false);
   const skipDenial = useDenial('registerStrategy', 'skip_validation');
+  const [reason, setReason] = useState<string>();
+  const waiveDenial = useDenial('registerStrategy', 'waive');
   const submit = () =>
     register.mutate({
       params: { name: job.strategy },
@@ -37,6 +39,7 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
             }
           : {}),
         ...(isSkipped ? { skip_validation: true } : {}),
+        ...(reason ? { waive: { checks: ['look_ahead'], reason } } : {}),
         thresholds: {
           ...(minSharpe === undefined ? {} : { min_sharpe: minSharpe }),
           ...(minFactor === undefined ? {} : { min_profit_factor: minFactor }),
@@ -99,6 +102,15 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
             Makes the next version of <b>{job.strategy}</b> with the settings, the data range and the metrics
             of this backtest. A version that misses a threshold is not registered.
           </p>
+          {job.look_ahead?.state === 'found' && (
+            <TextField
+              label="Reason to waive look-ahead found"
+              path="waive.reason"
+              help={waiveDenial}
+              value={reason}
+              onChange={setReason}
+            />
+          )}
           <div className="fields">
             <NumberField
               label="Sharpe ratio, at least"

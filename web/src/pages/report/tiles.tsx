@@ -1,7 +1,7 @@
 import type { MetricName, MetricUnit } from '#contract/values/metric-labels.ts';
 import { metricNote, withNote } from '#contract/values/undefined-metrics.ts';
 import { NO_VALUE, signed, tone, value, withUnit } from '../../ui/format.ts';
-import { Tile } from '../../ui/parts.tsx';
+import { Figure, Tile } from '../../ui/parts.tsx';
 import type { ReportData } from './data.ts';
 
 interface TileSpec {
@@ -97,7 +97,11 @@ export function MetricTiles({
         <Tile
           key={metric}
           label={label}
-          value={textOf(numbers[metric], unitOf(metric), isSigned)}
+          value={
+            <Figure state={report.look_ahead.state}>
+              {textOf(numbers[metric], unitOf(metric), isSigned)}
+            </Figure>
+          }
           tone={isSigned ? tone(numbers[metric]) : ''}
           sub={[noteOf(metric), sub(of, report)].filter((each) => each !== null).join(' · ')}
           definition={definition}

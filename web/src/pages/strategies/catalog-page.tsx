@@ -31,9 +31,9 @@ const ALL_COLUMNS: readonly Column<Row>[] = [
   {
     key: 'market',
     title: 'Market',
-    cell: ({ exchange, timeframe, pairs }) => (
+    cell: ({ timeframe, pairs }) => (
       <span title={pairs.join(', ')}>
-        {exchange} · {timeframe} · {pairs.length === 1 ? pairs[0] : `${pairs.length} pairs`}
+        {timeframe} · {pairs.length === 1 ? pairs[0] : `${pairs.length} pairs`}
       </span>
     ),
   },

@@ -7,7 +7,8 @@ import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { SelectField } from '../../forms/choices.tsx';
 import { decimal, NO_VALUE, signed, tone, value } from '../../ui/format.ts';
-import { Panel } from '../../ui/parts.tsx';
+import { Exchange, LookAheadWord } from '../../ui/job-list.tsx';
+import { Figure, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 
@@ -83,6 +84,12 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
               </span>
             </p>
             <p>{comparison.recommendation}</p>
+            {(['a', 'b'] as const).map((side) => (
+              <p key={side} className="row">
+                v{comparison[`version_${side}`]} <Exchange name={comparison.exchange[side]} />
+                Look-ahead: <LookAheadWord state={comparison.look_ahead[side]} />
+              </p>
+            ))}
             {[
               ...comparison.differences.map(({ field, a, b }) => `${field}: ${a} and ${b}`),
               ...comparison.warnings,
@@ -107,7 +114,7 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
             <Table
               label="Metrics of both versions"
               rows={Object.entries(comparison.metrics)}
-              columns={COLUMNS}
+              columns={columnsOf(comparison)}
               idOf={([metric]) => metric}
             />
           </div>
@@ -128,10 +135,20 @@ function cellText([name, { reasons, ...values }]: Row, side: 'a' | 'b'): string 
   return withNote(name, null, UNDEFINED_REASONS[reason], NO_VALUE);
 }
 
-const COLUMNS: readonly Column<Row>[] = [
+const columnsOf = ({ look_ahead }: Comparison): readonly Column<Row>[] => [
   { key: 'metric', title: 'Metric', cell: ([name]) => metrics.definitions[name]?.label ?? name },
-  { key: 'a', title: 'Champion', isNumber: true, cell: (row) => cellText(row, 'a') },
-  { key: 'b', title: 'Challenger', isNumber: true, cell: (row) => cellText(row, 'b') },
+  {
+    key: 'a',
+    title: 'Champion',
+    isNumber: true,
+    cell: (row) => <Figure state={look_ahead.a}>{cellText(row, 'a')}</Figure>,
+  },
+  {
+    key: 'b',
+    title: 'Challenger',
+    isNumber: true,
+    cell: (row) => <Figure state={look_ahead.b}>{cellText(row, 'b')}</Figure>,
+  },
   {
     key: 'improvement',
     title: 'Improvement %',

@@ -2,7 +2,6 @@ import './strategies.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ApiError, type ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { words } from '../../ui/format.ts';
 import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -98,11 +97,6 @@ function columnsOf(name: string, production: string | null): readonly Column<Ver
     { key: 'stage', title: 'Stage', cell: ({ stage }) => <StageBadge stage={stage} /> },
     ...ALL_VERSION_COLUMNS,
     { key: 'validation', title: 'Validation', cell: ({ validation_status }) => validation_status },
-    {
-      key: 'look_ahead',
-      title: 'Look-ahead',
-      cell: ({ look_ahead }) => words(look_ahead),
-    },
     { key: 'created', title: 'Registered', cell: ({ created_at }) => <Age at={created_at} /> },
     { key: 'by', title: 'By', cell: ({ created_by }) => created_by },
     {
