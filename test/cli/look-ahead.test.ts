@@ -4,6 +4,7 @@ import { runScript } from '../support/command.ts';
 import { runHyperopt } from '../support/hyperopt-jobs.ts';
 import type { TestPlatform } from '../support/platform.ts';
 import { SEER_MARKET, seerFolder } from '../support/seer.ts';
+import { connect, stdio } from './mcp-fixture.ts';
 import { platformFixture } from './platform-fixture.ts';
 
 /** Commands on a run and a search of a strategy that reads the close of the next candle. */
@@ -59,6 +60,22 @@ describe('a run with a found look-ahead bias', () => {
   it('is marked in a comparison of runs', async () => {
     const { out } = await touchstone('diff', clean.job_id, leak.job_id);
     expect(out).toContain(`b: ${leak.job_id}, seer on sim, look-ahead found`);
+  });
+});
+
+describe('tools of agents', () => {
+  it('name the runs with a found look-ahead bias before anything else', async () => {
+    const { client, call } = await connect(stdio(platform.home, ['--allow', 'decide']));
+    const { data, content } = await call('list_backtests');
+    const rows = new Map(data.items.map((row: any) => [row.job_id, row]));
+    expect(rows.get(leak.job_id)).toMatchObject({ exchange: 'sim', look_ahead: 'found' });
+    expect(rows.get(clean.job_id)).toMatchObject({ exchange: 'sim', look_ahead: 'sampled' });
+    expect(content.caveats[0]).toContain(`cannot be earned, and none of them is the best: ${leak.job_id}.`);
+    const { tools } = await client.listTools();
+    const register = tools.find(({ name }) => name === 'register_strategy');
+    // A person waives it.
+    expect(JSON.stringify(register!.inputSchema)).not.toContain('waive');
+    await client.close();
   });
 });
 

@@ -172,3 +172,58 @@ describe('version with a waived look-ahead bias', () => {
     expect((await fixture.promote(2, {}, as('approver'))).status).toBe(409);
   });
 });
+
+describe('version with a found look-ahead bias among others', () => {
+  /** Version 1 is clean, version 2 has a leak and better metrics. Both are staged. */
+  async function bothStaged() {
+    const fixture = await registryFixture(engine, { service: byRole });
+    const better = { sharpe_ratio: 9, max_drawdown_pct: 0.5 };
+    await completedBacktest(fixture, LEAK, { look_ahead: FOUND_LOOK_AHEAD, result: better });
+    await fixture.register({}, as('researcher'));
+    await fixture.register({ backtest_run_id: LEAK, waive }, as('admin'));
+    for (const version of [1, 2]) await fixture.stage(version, { skip_validation: true }, as('admin'));
+    return fixture;
+  }
+
+  it('comes last in the catalog by every metric, in both orders and over pages', async () => {
+    const fixture = await bothStaged();
+    const versions = async (query: string) => {
+      const found: string[] = [];
+      for (let cursor = ''; ; ) {
+        const { body } = await fixture.get(
+          `/api/v1/catalog/strategies?limit=1&${query}${cursor}`,
+          as('admin'),
+        );
+        found.push(...body.items.map(({ version }: { version: string }) => version));
+        if (body.next_cursor === null) return found;
+        cursor = `&cursor=${body.next_cursor}`;
+      }
+    };
+    for (const filter of ['', '&search=btc']) {
+      for (const sort of ['sharpe', 'drawdown'])
+        for (const order of ['asc', 'desc'])
+          expect(await versions(`sort_field=${sort}&sort_order=${order}${filter}`)).toEqual(['1', '2']);
+      expect(await versions(`sort_field=name&sort_order=desc${filter}`)).toEqual(['2', '1']);
+    }
+  });
+
+  it('is rejected as a challenger, and is no standard as a champion', async () => {
+    const fixture = await bothStaged();
+    const compare = async (a: number, b: number) =>
+      (
+        await fixture.get(
+          `/api/v1/catalog/strategies/${MODEL}/compare?version_a=${a}&version_b=${b}`,
+          as('admin'),
+        )
+      ).body;
+    const [challenger, champion] = [await compare(1, 2), await compare(2, 1)];
+    expect(challenger).toMatchObject({
+      decision: 'REJECT',
+      exchange: { a: 'sim', b: 'sim' },
+      look_ahead: { a: 'not_checked', b: 'found' },
+    });
+    expect(challenger.recommendation).toContain('look-ahead bias was found in it');
+    expect(champion.decision).toBe('INCONCLUSIVE');
+    expect(champion.recommendation).toContain('look-ahead bias was found in the champion');
+  });
+});
