@@ -64,7 +64,7 @@ describe('registry commands', () => {
         touchstone('versions', M, '--history'),
       ]);
       expect(out).toMatch(/2 latest +│ Archived \(rolled back\)/);
-      expect(out).toMatch(/1 champion +│ Production +│ passed .* the first try/);
+      expect(out).toMatch(/1 champion +│ Production +│ sim +│ passed .* the first try/);
       expect(current.out).not.toContain('latest');
       expect(current.out).toContain('champion');
       expect(history).toMatch(/anonymous +│ rollback +│ +1 │ Archived │ Production │ +1 │ - +│ losses since/);
