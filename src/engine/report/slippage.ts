@@ -1,6 +1,4 @@
 import type { BacktestReport } from '#contract/backtests/report.ts';
-import type { SlippageModel } from '#contract/config/slippage-model.ts';
-import { roundNumber } from '../round.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
 import { textAt } from '../simulator/trade-table.ts';
 import type { PairFills, PairInput } from '../simulator/types.ts';
@@ -49,35 +47,4 @@ function countLarge(table: TradeTable, pairs: readonly PairInput[]): number {
     if (orders.some(({ filledAt, amount }) => isLarge(filledAt, amount))) count++;
   }
   return count;
-}
-
-/** What a model assumes, for the list of biases. */
-export function slippageBiases({ spread, spread_days, impact, participation }: SlippageModel) {
-  return [
-    ...(spread
-      ? [
-          {
-            effect: 'neutral' as const,
-            text: `Market fills pay half of a spread estimated from candles (${spread}, ${spread_days} days before the day of the fill), at least half a price tick where the instrument is known. Such estimates are noisy, and too high for markets whose spread is far below their volatility.`,
-          },
-        ]
-      : []),
-    ...(impact === undefined
-      ? []
-      : [
-          {
-            effect: 'neutral' as const,
-            text: `Market fills move the price by ${impact} times the daily volatility times the root of their share of the daily volume. The coefficient is assumed, not measured on this market, and no impact lasts to the next fill.`,
-          },
-        ]),
-    participation === undefined
-      ? {
-          effect: 'optimistic' as const,
-          text: 'Orders fill completely, regardless of their size relative to the volume of the candle.',
-        }
-      : {
-          effect: 'neutral' as const,
-          text: `A candle fills at most ${roundNumber(participation * 100)} % of the volume of the candle before it. Entries lose the rest; exits continue at the opens of the next candles; liquidations and the end of the data fill completely.`,
-        },
-  ];
 }
