@@ -16,7 +16,7 @@ import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { TASK_ALLOCATOR } from '#contract/values/allocators.ts';
 import type { JobIn, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { jobListOf } from '#contract/values/tables.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
 import { hasCode } from '#runtime/code-cache.ts';
 import { runInBackground } from './cached-build.ts';
 

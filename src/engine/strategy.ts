@@ -318,7 +318,7 @@ export interface StrategyDefinition<
 
 /**
  * Declares a strategy. A file in `strategies/` that exports one as default is available by its name.
- * The value is checked when it is registered (see src/engine/strategies/registry.ts), not here.
+ * The value is checked when it is registered (see src/engine/definitions/registry.ts), not here.
  */
 export function defineStrategy<
   const S extends ParameterSpec,

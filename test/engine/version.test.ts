@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import { sliceCandles } from '#engine/candles.ts';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { historyStart } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { CallbackContext, StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';

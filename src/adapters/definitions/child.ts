@@ -7,9 +7,9 @@ import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
+import { definitionData, definitionProblems } from '#engine/definitions/validate-definition.ts';
 import { startupCandles } from '#engine/run/history.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
-import { definitionData, definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { MAX_ERROR, MAX_REPLY, REPLY_FD } from './limits.ts';
 

@@ -7,6 +7,9 @@ import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { spotPairs } from '#domain/config/resolve-trading-mode.ts';
 import { informativeSeries, informativeStart } from '#engine/analysis/informative.ts';
+import { orderOptions } from '#engine/definitions/account-options.ts';
+import { createStrategyRegistry } from '#engine/definitions/registry.ts';
+import { definitionProblems } from '#engine/definitions/validate-definition.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import {
@@ -16,10 +19,7 @@ import {
   type PairData,
   startupCandles,
 } from '#engine/run/history.ts';
-import { orderOptions } from '#engine/strategies/account-options.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
-import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { removeClientClasses } from '../global-state.ts';

@@ -1,11 +1,11 @@
 import { CodedError } from '#contract/values/errors.ts';
 import type { KnownStrategy, Strategies } from '#domain/config/strategy-ports.ts';
 import type { StrategyWithDigest } from '#domain/ports.ts';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
+import { definitionData } from '#engine/definitions/validate-definition.ts';
 import { startupCandles } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { givenSignals } from '#engine/strategies/given-signals.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
-import { definitionData } from '#engine/strategies/validate-definition.ts';
 import { BacktestError } from '#engine/strategy-errors.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { sha256 } from '../sha256.ts';

@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/values/errors.ts';
 import type { Strategies } from '#domain/config/strategy-ports.ts';
 import type { StrategyWithDigest } from '#domain/ports.ts';
-import { definitionProblems } from '#engine/strategies/validate-definition.ts';
+import { definitionProblems } from '#engine/definitions/validate-definition.ts';
 import { findBuiltIn, fixedStrategies, inProcess, knownBuiltIns } from './known-strategies.ts';
 import { findStrategyFile, loadStrategyFiles, type StrategyFile } from './strategy-files.ts';
 

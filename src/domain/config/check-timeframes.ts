@@ -1,6 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
+import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
 import { divides, TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { checkTimeframe } from '../shared/validate.ts';
 

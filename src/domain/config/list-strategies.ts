@@ -1,9 +1,9 @@
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/config/strategy.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
+import { allOrderOptions } from '#engine/definitions/account-options.ts';
+import { exitRules } from '#engine/definitions/exit-rules.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
-import { allOrderOptions } from '#engine/strategies/account-options.ts';
-import { exitRules } from '#engine/strategies/exit-rules.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 

@@ -6,8 +6,8 @@ import {
   MARGIN_MODES,
   ORDER_TYPES,
 } from '#contract/values/account-limits.ts';
-import { type GivenOptions, type OrderOptions, orderOptions } from '#engine/strategies/account-options.ts';
-import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
+import { type GivenOptions, type OrderOptions, orderOptions } from '#engine/definitions/account-options.ts';
+import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, checkOneOf } from '../shared/validate.ts';
 

@@ -9,11 +9,11 @@ import {
   MODEL_KINDS,
 } from '#contract/values/model-limits.ts';
 import type { Timeframe } from '#contract/values/timeframes.ts';
+import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
 import { MIN_TRAINING_ROWS } from '#engine/ml/fit-window.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { trainingRows } from '#engine/run/history.ts';
-import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { MlEngineOverrides } from '#engine/strategy.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber } from '../shared/validate.ts';

@@ -5,7 +5,7 @@ import {
 import { CodedError } from '#contract/values/errors.ts';
 import { SPOT_EXCHANGES, TRADING_MODES, type TradingMode } from '#contract/values/trading-modes.ts';
 import { UNIVERSE_LIMITS } from '#contract/values/universe-limits.ts';
-import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
+import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
 import { checkCount, checkNumber, checkOneOf, checkSymbol } from '../shared/validate.ts';
 
 interface MarketRequest {

@@ -1,5 +1,5 @@
 import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
-import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
+import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
 
 /** Parameter values by name. */
 type Parameters = Readonly<Record<string, number | string | boolean>>;

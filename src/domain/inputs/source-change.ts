@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { resolveParameters } from '#engine/strategies/parameters.ts';
+import { resolveParameters } from '#engine/definitions/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { StrategyWithDigest } from '../ports.ts';

@@ -6,7 +6,7 @@ import {
 } from '#contract/backtests/backtest.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import { resolveParameters } from '#engine/strategies/parameters.ts';
+import { resolveParameters } from '#engine/definitions/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { executionInputOf } from '../config/execution-input.ts';
 import { findStrategy } from '../config/find-strategy.ts';

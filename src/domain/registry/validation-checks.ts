@@ -11,8 +11,8 @@ import {
   type UndefinedReason,
   undefinedReason,
 } from '#contract/values/undefined-metrics.ts';
+import { resolveParameters } from '#engine/definitions/parameters.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import { findStrategy } from '../config/find-strategy.ts';
 import type { Strategies } from '../config/strategy-ports.ts';

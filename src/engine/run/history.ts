@@ -11,13 +11,13 @@ import {
   readInformative,
 } from '../analysis/informative.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
+import type { DefinitionData } from '../definitions/validate-definition.ts';
 import type { Instrument } from '../instrument.ts';
 import { DEFAULT_FEATURE_CANDLES } from '../ml/training-inputs.ts';
 import { derivePriceTicks, type PriceTicks } from '../simulator/rules/precision.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import { capacityModel } from '../slippage/cost-days.ts';
 import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
-import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, describeThrown } from '../strategy-errors.ts';
 import { TIMEFRAME_MS, type Timeframe, tradedRange } from '../timeframe.ts';

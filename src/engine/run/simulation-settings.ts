@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
+import { exitRules } from '../definitions/exit-rules.ts';
 import type { SimulationSettings } from '../simulator/types.ts';
-import { exitRules } from '../strategies/exit-rules.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { withCallbackContext } from '../strategy-errors.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';

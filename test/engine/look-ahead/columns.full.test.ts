@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
 import example from '#strategies/example_pullback.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 

@@ -1,8 +1,8 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
 import type { LookAheadSubject } from '#engine/look-ahead/runs.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { startupRows, trainingRows } from '#engine/run/history.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { marketCandles } from '../indicators/market.ts';

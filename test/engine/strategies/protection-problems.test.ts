@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Protection } from '#contract/config/protections.ts';
 import { PROTECTION_KEYS } from '#contract/values/protection-limits.ts';
-import { protectionProblems } from '#engine/strategies/protection-problems.ts';
+import { protectionProblems } from '#engine/definitions/protection-problems.ts';
 
 const problems = (protection: unknown) =>
   protectionProblems([protection]).map(({ field, problem }) => `${field} ${problem}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStrategyRegistry, StrategyDefinitionError } from '#engine/strategies/registry.ts';
+import { createStrategyRegistry, StrategyDefinitionError } from '#engine/definitions/registry.ts';
 import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
 
 const sound = defineStrategy({

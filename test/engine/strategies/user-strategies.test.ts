@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { checkStrategy } from '#adapters/definitions/strategy-check.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import { loadStrategyFiles } from '#adapters/strategies/strategy-files.ts';
+import { createStrategyRegistry } from '#engine/definitions/registry.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../strategies');
 const files = await loadStrategyFiles(FOLDER);

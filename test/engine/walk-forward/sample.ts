@@ -1,10 +1,10 @@
 import { DAY_MS } from '#contract/values/durations.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
+import { defaultParameters } from '#engine/definitions/parameters.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { createRandom } from '#engine/random.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { MlEngineOverrides, StrategyDefinition } from '#engine/strategy.ts';
 import { CONFIG, sha256 } from '../backtest-sample.ts';
 import { START } from '../run/candles.ts';
