@@ -34,12 +34,16 @@ export function stagingFixture() {
 `,
       );
     },
-    /** Runs and registers a backtest of a strategy. Returns the version. */
+    /**
+     * Runs and registers a backtest of a strategy. Returns the version. A run with a found look-ahead bias cannot be registered: the
+     * search of a strategy that leaks is forgotten, as if an earlier release had run it.
+     */
     async register(name: string, on?: TestPlatform): Promise<string> {
       const platform = on ?? fixture.platform;
       const config = { strategy: name, date_range: { start: '2025-01-01', end: '2025-03-01' } };
       const job = await platform.run(config);
       expect(job.status, job.error).toBe('completed');
+      if (job.look_ahead.state === 'found') await platform.forgetSearch(job.job_id);
       const { status, body } = await platform.strategy.post(`/api/v1/strategies/${name}/register`, {
         backtest_run_id: job.job_id,
         container_image_uri: IMAGE,

@@ -1,9 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { jobKey } from '#adapters/dynamo/stored-items.ts';
 import { ulids } from '#adapters/ids.ts';
 import { type Platform, startPlatform } from '../../src/local/platform.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
@@ -30,6 +32,8 @@ export interface TestPlatform extends Platform, ServiceCalls {
   databasePid(): number;
   /** Stores a pending copy of a job without an execution: the state after a crash between both steps. */
   storeWithoutStarting(jobId: string): Promise<string>;
+  /** Removes the look-ahead search of a backtest: it reads as one of a release that did not search every run. */
+  forgetSearch(jobId: string): Promise<void>;
   /** Polls a backtest or hyperopt job until it is in one of the statuses. */
   until(jobId: string, ...statuses: string[]): Promise<any>;
   /** Polls a backtest or hyperopt job until it is accepted. Throws when it ends first. */
@@ -161,6 +165,11 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
         execution_input: { ...execution_input, job_id: id },
       });
       return id;
+    },
+    forgetSearch: async (jobId) => {
+      const dynamo = createDocumentClient({ endpoint: platform.info.storage.DYNAMODB_ENDPOINT });
+      const removed = { TableName: 'Jobs', Key: jobKey(jobId), UpdateExpression: 'REMOVE look_ahead' };
+      await dynamo.send(new UpdateCommand(removed));
     },
     stop: async () => {
       await platform.stop();
