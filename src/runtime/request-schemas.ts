@@ -64,13 +64,15 @@ export function readParams(schema: z.ZodObject | undefined, params: Readonly<Rec
 }
 
 /**
- * Query parameters parsed by the schema; unknown ones are ignored. A list is the parameter repeated or comma-separated. Throws
- * VAL004 for a missing parameter, VAL005 for an invalid or repeated one.
+ * Query parameters parsed by the schema; unknown ones are ignored. A list is the parameter repeated or comma-separated. An empty
+ * optional parameter counts as absent: generated clients and forms send `?status=` for no status. Throws VAL004 for a missing
+ * parameter, VAL005 for an invalid or repeated one.
  */
 export function readQuery(schema: z.ZodObject | undefined, query: URLSearchParams) {
   return readAll(schema, (name, parameter) => {
     const values = query.getAll(name);
-    if (values.length === 0) return undefined;
+    const isEmpty = values.every((value) => value === '');
+    if (values.length === 0 || (isEmpty && z.safeParse(parameter, undefined).success)) return undefined;
     if (isList(parameter)) return values.flatMap((value) => value.split(',')).filter((value) => value !== '');
     if (values.length > 1) {
       throw new CodedError('VAL005', {
