@@ -32,14 +32,8 @@ import {
   table,
 } from './output.ts';
 import { compareResults, comparisonText } from './reports/comparison.ts';
-import {
-  backtestPath,
-  type Job,
-  loadResults,
-  type Results,
-  reportText,
-  warningLines,
-} from './reports/report-text.ts';
+import { backtestPath, type Job, loadResults, type Results } from './reports/load-results.ts';
+import { reportText, warningLines } from './reports/report-text.ts';
 import { addRunOptions, configWith, EXPERIMENT, type RunOptions, STATUS } from './run-options.ts';
 import { INTERRUPTED, resumeHint, type Session, sessionWith } from './session.ts';
 import { withSignalsFile } from './signals.ts';

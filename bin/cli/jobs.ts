@@ -6,14 +6,8 @@ import { TOUCHSTONE } from '#contract/values/names.ts';
 import type { ApiClient } from './client.ts';
 import { JSON_OPTION, UsageError } from './options.ts';
 import { number, queueText, second, statusWithError } from './output.ts';
-import {
-  backtestPath,
-  candlesText,
-  type Job,
-  loadResults,
-  reportText,
-  warningLines,
-} from './reports/report-text.ts';
+import { backtestPath, type Job, loadResults } from './reports/load-results.ts';
+import { candlesText, reportText, warningLines } from './reports/report-text.ts';
 import { type Service, type Session, sessionWith, sourceText } from './session.ts';
 
 /** Commands for a job of any kind, by its ID. */

@@ -2,7 +2,8 @@ import type * as z from 'zod';
 import type { HyperoptJob } from '#contract/hyperopt/hyperopt-api.ts';
 import type { Collection } from '#contract/market-data/market-data.ts';
 import { duration, escapeControlChars, number, second, statusWithError } from './output.ts';
-import { type Job, warningLines } from './reports/report-text.ts';
+import type { Job } from './reports/load-results.ts';
+import { warningLines } from './reports/report-text.ts';
 import { type Session, sourceText } from './session.ts';
 
 type Hyperopt = z.output<typeof HyperoptJob>;

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../src/contract/values/digest.ts';
+import { countSet, firstAbove } from '../../src/engine/analysis/flag-columns.ts';
 import { sliceCandles } from '../../src/engine/candles.ts';
-import { canonicalJson, countSet, digestCandles, firstAbove } from '../../src/engine/digest.ts';
+import { canonicalJson, digestCandles } from '../../src/engine/digest.ts';
 import { MINUTE, walk } from './run/candles.ts';
 
 const sha256: Digest = (data) => createHash('sha256').update(data).digest('hex');

@@ -10,7 +10,7 @@ import { platformOptions } from '../../../src/local/platform-options.ts';
 import { ApiClient } from '../client.ts';
 import { statusWithError } from '../output.ts';
 import { allTrades } from '../reports/all-trades.ts';
-import { backtestPath, type Job, loadResults } from '../reports/report-text.ts';
+import { backtestPath, type Job, loadResults } from '../reports/load-results.ts';
 import type { Run } from './compare-runs.ts';
 
 /** A completed backtest, or why there is none. */

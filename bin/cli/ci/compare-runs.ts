@@ -3,7 +3,7 @@ import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { type ComparedVersion, comparisonOf } from '#domain/transitions/compare-evidence.ts';
 import { sharpeInterval, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
 import { type Comparison, compareResults } from '../reports/comparison.ts';
-import type { Results } from '../reports/report-text.ts';
+import type { Results } from '../reports/load-results.ts';
 
 /** A completed backtest of one side. */
 export interface Run {

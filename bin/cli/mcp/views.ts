@@ -8,7 +8,7 @@ import type { HyperoptJob, HyperoptList, HyperoptResult } from '#contract/hypero
 import type { Collection } from '#contract/market-data/market-data.ts';
 import { OVERFITTING_BOUNDS } from '#contract/values/backtest-limits.ts';
 import { lowestDeflation, trialsOfScope } from '#contract/values/deflated-ratio.ts';
-import { backtestPath, type Job } from '../reports/report-text.ts';
+import { backtestPath, type Job } from '../reports/load-results.ts';
 import type { Answer, NextCall } from './answer.ts';
 import type { Arguments, Caller } from './call.ts';
 

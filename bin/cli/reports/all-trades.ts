@@ -1,7 +1,7 @@
 import type { Trade } from '#contract/backtests/report.ts';
 import { TRADES_LIMITS } from '#contract/values/backtest-limits.ts';
 import { type ApiClient, ApiError } from '../client.ts';
-import { backtestPath } from './report-text.ts';
+import { backtestPath } from './load-results.ts';
 
 /** All trades of a completed backtest, page by page. */
 export async function allTrades(

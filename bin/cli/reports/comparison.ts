@@ -12,7 +12,7 @@ import {
   table,
   wrap,
 } from '../output.ts';
-import type { Results } from './report-text.ts';
+import type { Results } from './load-results.ts';
 
 /** Comparison of two completed backtests: settings, inputs, metrics, equity. */
 

@@ -1,6 +1,4 @@
 import type * as z from 'zod';
-import type { BacktestJob, EquityData } from '#contract/backtests/backtest-api.ts';
-import type { BacktestReportData } from '#contract/backtests/report.ts';
 import type { ReportModels } from '#contract/backtests/report-models.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { OVERFITTING_BOUNDS } from '#contract/values/backtest-limits.ts';
@@ -9,7 +7,6 @@ import { type DeflatedRatio, lowestDeflation, trialsOfScope } from '#contract/va
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import type { MetricName } from '#contract/values/metric-labels.ts';
 import { metricNote } from '#contract/values/undefined-metrics.ts';
-import type { ApiClient } from '../client.ts';
 import {
   amount,
   chart,
@@ -25,34 +22,12 @@ import {
   table,
   wrap,
 } from '../output.ts';
+import type { Job, Report, Results } from './load-results.ts';
 import { robustnessText } from './robustness-text.ts';
 import { universeText } from './universe-text.ts';
 
 /** Characters of a column of assumptions. */
 const ASSUMPTION_WIDTH = 40;
-
-export type Job = z.infer<typeof BacktestJob>;
-type Report = z.infer<typeof BacktestReportData>;
-type Equity = z.infer<typeof EquityData>;
-
-/** A completed backtest with its results. */
-export interface Results {
-  readonly job: Job;
-  readonly report: Report;
-  readonly equity: Equity;
-}
-
-export const backtestPath = (jobId: string, rest = '') =>
-  `/api/v1/backtests/${encodeURIComponent(jobId)}${rest}`;
-
-/** Loads report and equity of a completed backtest. */
-export async function loadResults(client: ApiClient, job: Job): Promise<Results> {
-  const [report, equity] = await Promise.all([
-    client.get<Report>(backtestPath(job.job_id, '/report-data?trades=false')),
-    client.get<Equity>(backtestPath(job.job_id, '/equity')),
-  ]);
-  return { job, report, equity };
-}
 
 /** The whole report of a completed backtest, for a terminal. */
 export function reportText({ job, report, equity }: Results): string {

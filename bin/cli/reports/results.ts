@@ -14,7 +14,7 @@ import { boundsText, given, integer, JSON_OPTION, queryOf, repeated, UsageError 
 import { escapeControlChars, minute, moneyDigits, number, percent, table, wrap } from '../output.ts';
 import { sessionWith, sourceText } from '../session.ts';
 import { compareResults, comparisonText } from './comparison.ts';
-import { backtestPath, type Job, loadResults } from './report-text.ts';
+import { backtestPath, type Job, loadResults } from './load-results.ts';
 
 /** Limit of a file, which may be large and come from another host. */
 const FILE_TIMEOUT_MS = 5 * 60_000;

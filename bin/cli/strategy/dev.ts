@@ -12,14 +12,8 @@ import { ApiError } from '../client.ts';
 import { given, UsageError } from '../options.ts';
 import { duration, statusWithError, table } from '../output.ts';
 import { type Comparison, changeText, compareResults, valueTexts } from '../reports/comparison.ts';
-import {
-  backtestPath,
-  candlesText,
-  deflatedText,
-  type Job,
-  loadResults,
-  type Results,
-} from '../reports/report-text.ts';
+import { backtestPath, type Job, loadResults, type Results } from '../reports/load-results.ts';
+import { candlesText, deflatedText } from '../reports/report-text.ts';
 import { configWith, type RunOptions } from '../run-options.ts';
 import { type Session, sourceText } from '../session.ts';
 import { findStrategyFile, strategiesFolder } from './strategy-file.ts';

@@ -1,6 +1,5 @@
 import { nearestName } from '#contract/values/nearest-name.ts';
 import type { Candles } from '../candles.ts';
-import { firstAbove } from '../digest.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
@@ -15,6 +14,7 @@ import type {
 import { describeThrown, reportActivity } from '../strategy-errors.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
 import { detectWrites } from './candle-checks.ts';
+import { firstAbove } from './flag-columns.ts';
 import { type InformativeCandles, type InformativeSeries, informativeSeries } from './informative.ts';
 import { KeptArrays } from './kept-arrays.ts';
 

@@ -10,11 +10,12 @@ import {
   SIGNAL_COLUMNS,
 } from '../analysis/analyze.ts';
 import { detectWrites, type WriteDetectingCandles } from '../analysis/candle-checks.ts';
+import { countSet } from '../analysis/flag-columns.ts';
 import { givenAnalysis } from '../analysis/given-signals.ts';
 import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
 import { KeptArrays } from '../analysis/kept-arrays.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
-import { countSet, digestCandles, digestCosts, digestFunding } from '../digest.ts';
+import { digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type FitWindow, type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { type PairModels, pairModels } from '../ml/model-report.ts';
 import { planWindows } from '../ml/windows.ts';
