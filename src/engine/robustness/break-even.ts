@@ -135,7 +135,8 @@ function search(
   let losing: Point | undefined = own.profit > 0 ? undefined : own;
   let next = within(guess, 0, MAX_COST);
   let simulations = 0;
-  while (simulations < limit) {
+  // An estimate at an end of the range says that no cost in it would do, which only a simulation there can show.
+  while (simulations < limit || next === 0 || next === MAX_COST) {
     const { finalBalance } = simulateAtCost(pairs, settings, next, { equity: false });
     simulations++;
     const point = { cost: next, profit: finalBalance - settings.startingBalance };

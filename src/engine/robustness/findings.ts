@@ -36,7 +36,8 @@ function costFinding({ cost, paid, method, reason }: ReportRobustness['break_eve
   if (cost === null) return [`${reason!.replace(/\.$/, '')}; ${pays} bp a side.`];
   const estimate = method === 'same_trades' ? ', if its trades stay the same' : '';
   if (cost === 0) return [`The strategy breaks even without costs${estimate}; ${pays} bp a side.`];
-  return [`The strategy breaks even at ${basisPoints(cost)} bp a side${estimate}; ${pays}.`];
+  const about = method === 'simulated' ? 'about ' : '';
+  return [`The strategy breaks even at ${about}${basisPoints(cost)} bp a side${estimate}; ${pays}.`];
 }
 
 function alphaFindings(benchmarks: ReportRobustness['benchmarks']): string[] {
@@ -78,7 +79,7 @@ const regimeText = ({ trend, volatility, days }: RegimeCell) =>
 function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustness['bootstrap']): string[] {
   if (!cagr || !fall) return [];
   return [
-    `With the same days in other orders, 90 % of the paths grow by ${percent(cagr.low)} to ${percent(cagr.high)} a year; 5 % of them fall by more than ${percent(fall.high)}.`,
+    `With the same days in other orders, 90 % of the paths grow by ${percent(cagr.low)} to ${percent(cagr.high)} a year; 5 % of them fall by ${percent(fall.high)} or more.`,
   ];
 }
 

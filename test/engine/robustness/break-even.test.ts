@@ -126,6 +126,16 @@ describe('breakEven', () => {
     expect(found.cost).toBeGreaterThan(0.0005);
   });
 
+  it.each([2, 3, 5])('a wallet that high costs empty says nothing about no costs (seed %i)', (seed) => {
+    const inputs = pairs(seed, 0.5);
+    const { cost, reason, method } = find(inputs, { ...MECHANICAL, startingBalance: 1_100, fee: 0.1 });
+    expect(method).toBe('simulated');
+    const free = profitAt(inputs, { ...MECHANICAL, startingBalance: 1_100 }, 0);
+    if (free < 0)
+      expect({ cost, reason }).toEqual({ cost: null, reason: 'The trades lose without any costs.' });
+    else expect(cost).toBeGreaterThan(0);
+  });
+
   it('a run with callbacks keeps its trades unless the cost sweep is asked for', () => {
     const settings: SimulationSettings = { ...MECHANICAL, callbacks: { customExit: () => null } };
     const inputs = pairs(4);

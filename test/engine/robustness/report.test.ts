@@ -121,8 +121,9 @@ describe('robustness of a report', () => {
 
   it('says what costs it bears and whether alpha is shown', () => {
     expect(long.findings[0]).toMatch(
-      /^(The strategy breaks even at [\d.]+ bp a side; you pay 5\.|The trades lose .*; you pay 5 bp a side\.)$/,
+      /^(The strategy breaks even at (about )?[\d.]+ bp a side; you pay 5\.|The trades lose .*; you pay 5 bp a side\.)$/,
     );
+    expect(long.findings.at(-1)).toMatch(/5 % of them fall by [\d.]+ % or more\.$/);
     const intervals = long.benchmarks.map(
       ({ alpha_low_pct: low, alpha_high_pct: high }) => low! < 0 && high! > 0,
     );
