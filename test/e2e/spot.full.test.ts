@@ -96,7 +96,7 @@ it('given signals trade spot pairs, and their shorts are ignored', async () => {
     { pair: 'BTC/USDT', side: 'long', opened_at: '2026-03-02T01:00:00.000Z', exit_reason: 'exit_signal' },
   ]);
   const report = (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
-  expect(report.warnings).toContain('1 short signals were ignored: spot has no shorts.');
+  expect(report.warnings).toContain('1 short signal was ignored: spot has no shorts.');
 });
 
 it('strategy with shorts and leverage is certified in spot', async () => {

@@ -23,7 +23,7 @@ describe('staged version', () => {
     expect(validation.status).toBe('passed');
     expect(check(validation, 'smoke_run')).toMatchObject({
       status: 'passed',
-      message: expect.stringMatching(/^1000 candles of 1 pairs up to .*: \d+ trades, all well-formed$/),
+      message: expect.stringMatching(/^1000 candles of 1 pair up to .*: \d+ trades, all well-formed$/),
     });
     const { body: shown } = await fixture.platform.get(`/api/v1/models/honest/versions/${version}`);
     expect(shown.look_ahead).toBe('certified');

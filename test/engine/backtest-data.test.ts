@@ -223,7 +223,7 @@ describe('backtest without trades', () => {
         }),
       },
       {},
-      /none of 1728 entry signals led to a trade/,
+      /: 1,728 entry signals led to none\./,
     ],
   ])('backtest without trades warns about the cause: %s', (_, strategy, config, text) => {
     const { result, report, equity } = run(
@@ -236,6 +236,23 @@ describe('backtest without trades', () => {
     expect(report.warnings.join()).toMatch(text);
     expect(equity.equity).toEqual([1000, 1000, 1000]);
     BacktestReport.parse(JSON.parse(JSON.stringify(report)));
+  });
+
+  it('a warning about one signal is in the singular', () => {
+    let pairs = 0;
+    const { report } = run(
+      sampleInput({
+        strategy: {
+          ...SAMPLE_STRATEGY,
+          signals: ({ close }) => {
+            const once = new Uint8Array(close.length);
+            if (pairs++ === 0) once[close.length - 100] = 1;
+            return { enterLong: once, exitLong: once };
+          },
+        },
+      }),
+    );
+    expect(report.warnings.join()).toContain('No trades: 1 entry signal led to none.');
   });
 
   it('backtest warns about short signals when canShort is false', () => {

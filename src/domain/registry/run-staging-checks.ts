@@ -1,6 +1,7 @@
 import type { RegisteredVersion, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { LookAheadState } from '#contract/config/look-ahead.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { SIGNALS_NOT_CHECKED } from '#contract/values/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
@@ -72,10 +73,14 @@ function smokeCheck({ outcome, config, pairs }: SmokeRun): ValidationCheck {
   const base = { name: 'smoke_run', value: outcome.trades.length, threshold: null };
   const malformed = outcome.trades.flatMap((trade) => problemOf(trade, config.pairs)).at(0);
   if (malformed) return { ...base, status: 'failed', message: malformed };
-  const ran = `${outcome.candles} candles of ${pairs.length} pairs up to ${config.date_range.end}`;
+  const ran = `${outcome.candles} candles of ${formatCount(pairs.length, 'pair')} up to ${config.date_range.end}`;
   return outcome.trades.length === 0
     ? { ...base, status: 'warning', message: `${ran}: no trade to check` }
-    : { ...base, status: 'passed', message: `${ran}: ${outcome.trades.length} trades, all well-formed` };
+    : {
+        ...base,
+        status: 'passed',
+        message: `${ran}: ${formatCount(outcome.trades.length, 'trade')}, all well-formed`,
+      };
 }
 
 /** Problems of a trade; empty for a well-formed one. */
@@ -108,7 +113,11 @@ function determinismCheck(first: BacktestOutcome, second: BacktestOutcome): Vali
       }`,
     };
   }
-  return { ...base, status: 'passed', message: `Two runs gave the same ${first.trades.length} trades` };
+  return {
+    ...base,
+    status: 'passed',
+    message: `Two runs gave the same ${formatCount(first.trades.length, 'trade')}`,
+  };
 }
 
 async function lookAheadCheck({ load, replaced, pause, config, pairs }: SmokeRun): Promise<ValidationCheck> {

@@ -4,6 +4,7 @@ import type { ReleasePolicy } from '#contract/registry/release-policy.ts';
 import type { StoredVersion, Thresholds } from '#contract/registry/stored-registry.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { STAGING_WARNINGS } from '#contract/values/registry-limits.ts';
 import {
   comparableValue,
@@ -134,14 +135,14 @@ function checkEvidence({ clock, releasePolicy }: CheckListDeps, version: StoredV
   const days = Math.floor((clock.now() - to) / DAY_MS);
   if (metrics.total_trades === 0) return { ...plainCheck(name, 'failed', NO_TRADES), value: 0, threshold: 1 };
   if (releasePolicy.minTrades === undefined && metrics.total_trades < ENOUGH_TRADES) {
-    const message = `Only ${metrics.total_trades} trades: fewer than ${ENOUGH_TRADES} have low statistical power`;
+    const message = `Only ${formatCount(metrics.total_trades, 'trade')}: fewer than ${ENOUGH_TRADES} have low statistical power`;
     return { name, status: 'warning', message, value: metrics.total_trades, threshold: ENOUGH_TRADES };
   }
   if (releasePolicy.maxEvidenceAgeDays === undefined && days > RECENT_DAYS) {
-    const message = `The candles of the backtest ended ${days} days ago`;
+    const message = `The candles of the backtest ended ${formatCount(days, 'day')} ago`;
     return { name, status: 'warning', message, value: days, threshold: RECENT_DAYS };
   }
-  return plainCheck(name, 'passed', `${metrics.total_trades} trades, up to ${isoTime(to)}`);
+  return plainCheck(name, 'passed', `${formatCount(metrics.total_trades, 'trade')}, up to ${isoTime(to)}`);
 }
 
 async function checkMarketData(

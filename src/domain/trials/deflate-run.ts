@@ -1,5 +1,6 @@
 import type { Deflation } from '#contract/jobs/trial-ledger.ts';
 import { lowestOf } from '#contract/values/deflated-ratio.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import type { TrialScope } from '#contract/values/trial-scopes.ts';
 import {
   combineMoments,
@@ -101,7 +102,7 @@ function deflate({ days, sample }: DeflatedRun, scope: TrialScope, { trials, sha
   });
   if (days < MIN_PROBABILITY_DAYS) {
     return undefinedBecause(
-      `the run has ${days} daily returns, and at least ${MIN_PROBABILITY_DAYS} are needed`,
+      `the run has ${formatCount(days, 'daily return')}, and at least ${MIN_PROBABILITY_DAYS} are needed`,
     );
   }
   const spread = trials === 1 ? 0 : sampleVariance(sharpe);

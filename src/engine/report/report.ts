@@ -14,6 +14,7 @@ import type { ReportModels } from '#contract/backtests/report-models.ts';
 import type { ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
 import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
+import { formatCount } from '#contract/values/format-count.ts';
 import { SHORT_RUN_DAYS } from '#contract/values/undefined-metrics.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
@@ -162,9 +163,10 @@ function resultWarnings(input: ResultWarningInput): string[] {
   if (trades < FEW_TRADES) {
     warnings.push(`The run has too few trades (${trades}) for a reliable p-value and reliable ratios.`);
   }
-  if (input.counters.rejectedSignals > 0) {
+  const { rejectedSignals: rejected } = input.counters;
+  if (rejected > 0) {
     warnings.push(
-      `${input.counters.rejectedSignals} entry signals were rejected because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
+      `${formatCount(rejected, 'entry signal was', 'entry signals were')} rejected because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
     );
   }
   const { config, canShort, curve, pairs } = input;
@@ -190,7 +192,7 @@ function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
       capital === undefined ? `${roundNumber(ratio * 100)} % of the wallet` : 'available_capital';
     return `No trades: the stake of ${config.stake_amount} exceeds the tradable balance of ${roundNumber(tradable)} (${source}).`;
   }
-  return `No trades: none of ${signals} entry signals led to a trade. Possible causes: colliding signals, the last candle, rejected or unfilled entries, a stake below the minimum.`;
+  return `No trades: ${formatCount(signals, 'entry signal')} led to none. Possible causes: colliding signals, the last candle, rejected or unfilled entries, a stake below the minimum.`;
 }
 
 function ignoredShorts({ config, canShort, data }: ResultWarningInput): string[] {
@@ -198,7 +200,7 @@ function ignoredShorts({ config, canShort, data }: ResultWarningInput): string[]
   if (canShort || shorts === 0) return [];
   const reason =
     config.trading_mode === 'spot' ? 'spot has no shorts' : 'the strategy does not declare canShort';
-  return [`${shorts} short signals were ignored: ${reason}.`];
+  return [`${formatCount(shorts, 'short signal was', 'short signals were')} ignored: ${reason}.`];
 }
 
 function uselessModels({ models }: ResultWarningInput): string[] {
@@ -215,7 +217,7 @@ function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] 
   const { shifted_trades: shifted = 0, unmatched_trades: unmatched = 0 } = fillModel;
   if (differing + shifted + unmatched === 0) return [];
   return [
-    `Trades depend on the price path assumed inside a candle: ${differing} exit differently under the other fill model, ${shifted} are at other times and ${unmatched} exist under one of the two only. The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+    `Trades depend on the price path assumed inside a candle: with another exit under the other fill model ${differing}, at other times ${shifted}, under one of the two only ${unmatched}. The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
   ];
 }
 
@@ -223,6 +225,6 @@ function freedLaterWarning({ fillModel }: ResultWarningInput): string[] {
   const { used, freed_later_entries: entries = 0, freed_later_profit_pct: profit = 0 } = fillModel;
   if (used !== 'freqtrade' || entries === 0) return [];
   return [
-    `${entries} entries took a slot or money that a later moment of the same candle freed. Their trades earned ${profit.toFixed(2)} % of the wallet.`,
+    `${formatCount(entries, 'entry', 'entries')} took a slot or money that a later moment of the same candle freed. ${entries === 1 ? 'Its trade' : 'Their trades'} earned ${profit.toFixed(2)} % of the wallet.`,
   ];
 }

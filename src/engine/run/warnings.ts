@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
+import { formatCount, formatInteger } from '#contract/values/format-count.ts';
 import { isInverse } from '#contract/values/trading-modes.ts';
 import type { WindowFit } from '../ml/fit-window.ts';
 import type { PairInput } from '../simulator/types.ts';
@@ -36,7 +37,7 @@ export function dataWarnings(summary: ReportPairData, history: PairHistory): str
   }
   if (summary.filled_pct > FILLED_WARNING_PCT) {
     warnings.push(
-      `${summary.filled_candles} candles of ${pair} (${summary.filled_pct.toFixed(2)} %) were missing and were filled flat at the previous close.`,
+      `${formatCount(summary.filled_candles, 'candle')} of ${pair} (${summary.filled_pct.toFixed(2)} %) ${summary.filled_candles === 1 ? 'was missing and was' : 'were missing and were'} filled flat at the previous close.`,
     );
   }
   if (summary.largest_jump_pct > JUMP_WARNING_PCT) {
@@ -45,7 +46,9 @@ export function dataWarnings(summary: ReportPairData, history: PairHistory): str
     );
   }
   if (outsideRange > 0) {
-    warnings.push(`${outsideRange} candles of ${pair} have an open or close outside their low-high range.`);
+    warnings.push(
+      `An open or close is outside of the range from low to high in ${formatCount(outsideRange, 'candle')} of ${pair}.`,
+    );
   }
   return warnings;
 }
@@ -144,6 +147,6 @@ export function slippageWarnings({ pair, candles, costs }: PairInput): string[] 
   const { days_without_estimate: days } = estimatesOver(candles.timestamp, costs);
   if (days === 0) return [];
   return [
-    `${pair} has too few candles before its first ${days} days to estimate spread or impact: market fills on these days pay only the constant slippage.`,
+    `${pair} has too few candles to estimate spread or impact before ${days === 1 ? 'its first day' : `each of its first ${formatInteger(days)} days`}: market fills there pay only the constant slippage.`,
   ];
 }

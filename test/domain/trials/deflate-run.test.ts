@@ -112,6 +112,7 @@ describe('deflated Sharpe ratio', () => {
     expect(reasonOf(runOf(3, { days: 2 }), [])).toBe(
       'the run has 2 daily returns, and at least 30 are needed',
     );
+    expect(reasonOf(runOf(3, { days: 1 }), [])).toMatch(/^the run has 1 daily return,/);
     expect(reasonOf(runOf(3, { days: 29 }), [trial(0.1), trial(0.2)])).toMatch(/^the run has 29 daily/);
     expect(reasonOf(runOf(0.1, { days: 30 }), [trial(0.1), trial(0.2)])).toBeNull();
     expect(reasonOf(runOf(0.1), [trial(null)])).toBe('fewer than two of the 2 trials have a Sharpe ratio');
