@@ -183,6 +183,9 @@ function orderInCandle(input: AssumptionsInput, trades: readonly Trade[]): Amoun
     return unknown(`Callbacks of the strategy take part in exits: ${deciding.join(', ')}.`);
   }
   if (!run.dependsOnFillModel) return { trades: 0, amount: 0, reason: null };
+  if (settings.liquidation.marginMode === 'cross') {
+    return unknown('In cross margin an exit depends on the account, which a trade alone does not have.');
+  }
   const alone = profitsAlone(input, trades);
   return sumOf(
     trades.map(({ row, gap, settled }) => {

@@ -65,6 +65,17 @@ describe('assumptions of a report', () => {
     expect(gapOf(89).amounts.gap_at_stop).toEqual(NOTHING);
   });
 
+  it('a trade alone says nothing in cross margin, where the account bounds a loss and sets the liquidation', () => {
+    // Whichever the model, the account of 1,000 is lost: 10,000 were bought at 100, and the next candle is at 80.
+    const rows: Row[] = [flat(100), flat(100), [80, 82, 79, 81], flat(81)];
+    const liquidation = { maintenanceMarginRate: 0.005, buffer: 0.05, marginMode: 'cross' } as const;
+    const settings = { leverage: 100, stoploss: -0.5, liquidation };
+    const { amounts, run, other } = assumptionsOf([pairOf({ rows, enterLong: [0] })], settings);
+    expect(run.trades[0]!.profit).toBeCloseTo(-1000, 6);
+    expect(other.outcomes.at(0).profit).toBeCloseTo(-1000, 6);
+    expect(amounts.order_in_candle).toEqual([null, null]);
+  });
+
   it('a gap of a short, with a fee', () => {
     const rows: Row[] = [flat(100), flat(100), [120, 121, 104, 112], flat(112)];
     const { amounts } = assumptionsOf([pairOf({ rows, enterShort: [0] })], { stoploss: -0.05, fee: 0.001 });
