@@ -57,9 +57,12 @@ function profitFinding(cells: readonly RegimeCell[], profit: number, wallet: num
 
 function regimeFinding(cells: readonly RegimeCell[]): string[] {
   const best = cells.find(({ profit_share_pct: share }) => share !== null && share > MAX_SHARE_PCT);
-  if (!best) return [];
+  const known = cells.filter(({ days }) => days > 0);
+  // The only regime that was seen earns all of the profit in it, whatever it earns.
+  if (!best || known.length === 1) return [];
+  const days = known.reduce((sum, cell) => sum + cell.days, 0);
   return [
-    `Warning: one regime (${regimeText(best)}) earns ${best.profit_share_pct!.toFixed(0)} % of the profit. Expect less elsewhere.`,
+    `Warning: one regime (${regimeText(best)}) earns ${best.profit_share_pct!.toFixed(0)} % of the profit of the ${formatInteger(days)} days with a known regime. Expect less elsewhere.`,
   ];
 }
 
