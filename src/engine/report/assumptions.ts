@@ -31,10 +31,10 @@ const ENTRY_CALLBACKS: ReadonlySet<string> = new Set<keyof StrategyCallbacks>([
 const WITHOUT_LIMIT = 1e12;
 
 const TEXTS = {
-  gap_at_stop: ['A candle that opens beyond the stop fills at the stop', 'Fill at the open'],
+  gap_at_stop: ['A candle that opens beyond the stop or liquidation fills at that price', 'Fill at the open'],
   order_in_candle: [
     'The order of stop, target and trailing stop inside a candle',
-    'Each trade alone under conservative fills, gaps beyond the stop at the open in both',
+    'Each trade alone under conservative fills, such gaps at the open in both',
   ],
   freed_later: [
     'Slots and money that a later moment of the same candle frees are used',
@@ -99,7 +99,7 @@ interface Trade {
   readonly row: number;
   readonly pair: PairInput;
   readonly direction: 1 | -1;
-  /** By fills at the stop in candles that opened beyond it. */
+  /** By fills at the stop or liquidation in candles that opened beyond it. */
   readonly gap: number;
   readonly openAtEnd: number;
   /** Funding at the time of the entry. */

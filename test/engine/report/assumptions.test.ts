@@ -65,6 +65,20 @@ describe('assumptions of a report', () => {
     expect(gapOf(89).amounts.gap_at_stop).toEqual(NOTHING);
   });
 
+  it('a gap beyond the liquidation earned the way from the open to its price', () => {
+    // 1,000 bought at 100 with 100 of collateral: 0.5 % of the value is left at 90.4523, and 5 % of the way back is 90.9296.
+    const rows: Row[] = [flat(100), flat(100), [90.5, 98, 90.5, 97], flat(97)];
+    const liquidation = { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 };
+    const settings = { leverage: 10, stoploss: -0.99, liquidation };
+    const { amounts, run } = assumptionsOf([pairOf({ rows, enterLong: [0] })], settings);
+    expect(run.trades[0]).toMatchObject({
+      exitReason: 'liquidation',
+      exitPrice: expect.closeTo(90.92964824, 8),
+    });
+    expect(amounts.gap_at_stop).toEqual([1, expect.closeTo(10 * (90.92964824 - 90.5), 6)]);
+    expect(amounts.order_in_candle).toEqual(NOTHING);
+  });
+
   it('a trade alone says nothing in cross margin, where the account bounds a loss and sets the liquidation', () => {
     // Whichever the model, the account of 1,000 is lost: 10,000 were bought at 100, and the next candle is at 80.
     const rows: Row[] = [flat(100), flat(100), [80, 82, 79, 81], flat(81)];

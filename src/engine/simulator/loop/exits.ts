@@ -296,6 +296,8 @@ function tryLiquidation(run: Run, position: Position): boolean {
   const price = levelFill(run, position, liquidation);
   if (!orderExit(run, position, price, true, 'liquidation')) return false;
   position.order.atOpen = isPassedAtOpen(run, position, liquidation);
+  if (position.order.atOpen && position.lastFilledAt < run.candle.time)
+    position.order.gapTime = run.candle.time;
   return true;
 }
 

@@ -15,7 +15,7 @@ export class Order {
   slips = false;
   /** True for an exit whose price was reached when its candle opened: what it frees is free at once. */
   atOpen = false;
-  /** Open time of the candle that opened beyond the stop of this exit, ms; NaN without one (freqtrade model). */
+  /** Open time of the candle that opened beyond the stop or liquidation of this exit, ms; NaN without one (freqtrade model). */
   gapTime = Number.NaN;
   /** True for the rest of an exit at the market that the volume of a candle did not fill: it takes the next open. */
   isRest = false;

@@ -250,7 +250,7 @@ export class Run {
     this.protections?.afterExit(position.market, position.direction, this.candle.time);
   }
 
-  /** A stop that the candle's open has passed is filled at a better price than that. */
+  /** A stop or liquidation that the candle's open has passed is filled at a better price than that. */
   #measureGap(position: Position, filled: number): void {
     const { direction, order, tick } = position;
     const atOpen = this.exitPriceOf(position, roundHalfUp(this.candle.open, tick));
