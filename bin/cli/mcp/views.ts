@@ -174,7 +174,7 @@ async function backtest(job: Job, { caller, signal }: Call): Promise<Answer> {
       ...trialLines(job),
       ...(found_by
         ? [
-            `The parameters are the best of ${found_by.trials} trials of ${found_by.hyperopt_job_id}: see its result.`,
+            `The run was made from the best of ${found_by.trials} trials of ${found_by.hyperopt_job_id}: see its result.`,
           ]
         : []),
       ...quoted(warnings, 'warning'),

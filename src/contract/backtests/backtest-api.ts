@@ -253,7 +253,7 @@ export const BacktestJob = z
       description: 'Registered version of the run; null without one',
     }),
     found_by: FoundBy.nullable().meta({
-      description: 'Hyperopt job whose best parameters are run; null without one',
+      description: 'Hyperopt job whose best parameters the run was made from; null without one',
     }),
     session: SessionName,
     progress,

@@ -250,7 +250,7 @@ const jobBase = {
   ...annotatedJobFields,
   /** Registered version of the run; absent: a backtest of a configuration. */
   registered: RegisteredVersion.optional(),
-  /** Hyperopt job whose best parameters are run; absent without one. */
+  /** Hyperopt job whose best parameters the run was made from; absent without one. */
   found_by: FoundBy.optional(),
   job_id: z.string(),
   owner: z.string(),

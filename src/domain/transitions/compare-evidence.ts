@@ -102,7 +102,7 @@ function warningsOf(a: ComparedVersion, b: ComparedVersion): string[] {
     .filter(({ trials }) => trials > 1)
     .map(
       ({ version, trials }) =>
-        `Version ${version} is the best of ${trials} tried: selection bias flatters its metrics`,
+        `Version ${version} is one of ${trials} tried: choosing among them flatters the metrics of what was chosen`,
     );
   return [...assumed, ...engines, ...candles, ...chosen];
 }

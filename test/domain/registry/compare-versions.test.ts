@@ -240,7 +240,7 @@ describe('compareVersions', () => {
       expect.stringContaining('different precision: none and exchange'),
       expect.stringContaining('different engines: 1 and 2'),
       expect.stringContaining('different candles'),
-      expect.stringContaining('best of 500'),
+      expect.stringContaining('Version 3 is one of 500 tried'),
     ]);
   });
 });

@@ -447,7 +447,7 @@ class BacktestJob(TypedDict):
     registered: BacktestJobRegistered1 | None
     """Registered version of the run; null without one"""
     found_by: FoundBy | None
-    """Hyperopt job whose best parameters are run; null without one"""
+    """Hyperopt job whose best parameters the run was made from; null without one"""
     session: str | None
     """Session of the submission, from its header `Touchstone-Session`; null without one"""
     progress: float | None

@@ -15,7 +15,7 @@ export function NoticesPanel({ report, job }: { readonly report: ReportData; rea
   const warnings = foldWarnings([...job.warnings, ...report.warnings, ...lookAheadOf(report)]);
   if (job.found_by) {
     warnings.push(
-      `The parameters are the best of ${job.found_by.trials} trials: choosing the best inflates the result.`,
+      `The run was made from the best of ${job.found_by.trials} trials: choosing the best inflates the result.`,
     );
   }
   // Absent in the report as one file: the same inputs give the same bytes.
