@@ -57,7 +57,7 @@ function profitFinding(cells: readonly RegimeCell[], profit: number, wallet: num
 
 function regimeFinding(cells: readonly RegimeCell[]): string[] {
   const best = cells.find(({ profit_share_pct: share }) => share !== null && share > MAX_SHARE_PCT);
-  const known = cells.filter(({ days }) => days > 0);
+  const known = knownOf(cells);
   // The only regime that was seen earns all of the profit in it, whatever it earns.
   if (!best || known.length === 1) return [];
   const days = known.reduce((sum, cell) => sum + cell.days, 0);
@@ -69,12 +69,16 @@ function regimeFinding(cells: readonly RegimeCell[]): string[] {
 /** A share of the loss would exceed 100 % where other regimes earn, so each loss is a share of the wallet. */
 function lossFinding(cells: readonly RegimeCell[], profit: number, wallet: number): string[] {
   if (profit === 0 || cells.length === 0) return [];
+  const known = knownOf(cells);
   const lost = (loss: number) => percent((-loss / wallet) * 100);
   const run = `The run lost ${lost(profit)} of its wallet`;
-  const worst = cells.toSorted((a, b) => a.profit - b.profit)[0]!;
-  if (worst.profit >= 0) return [`${run}.`];
+  const worst = known.toSorted((a, b) => a.profit - b.profit)[0];
+  // The only regime that was seen is no worst one.
+  if (worst === undefined || known.length === 1 || worst.profit >= 0) return [`${run}.`];
   return [`${run}; its worst regime (${regimeText(worst)}) lost ${lost(worst.profit)} of it.`];
 }
+
+const knownOf = (cells: readonly RegimeCell[]) => cells.filter(({ days }) => days > 0);
 
 const regimeText = ({ trend, volatility, days }: RegimeCell) =>
   `${trend} trend, ${volatility} volatility, ${days} ${days === 1 ? 'day' : 'days'}`;

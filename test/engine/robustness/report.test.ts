@@ -107,22 +107,30 @@ describe('robustness of a report', () => {
     expect(findings.filter((each) => /regime|wallet/.test(each))).toEqual([expect.stringMatching(expected)]);
   });
 
-  it('the only regime with days is not warned of: most of a profit is from the days before it', () => {
-    // Of a rise of 100 days, ten have a regime: up.
-    const held: StrategyDefinition = {
-      ...once,
-      signals: ({ close }) => ({ enterLong: Uint8Array.from(close, (_, row) => (row === 100 ? 1 : 0)) }),
-    };
-    const input = inputOf({ days: 101, strategy: held });
-    const pairs = input.pairs.map(({ pair, candles }) => {
-      const price = candles.close.map((_, at) => 100 + at / 10);
-      return { pair, candles: { ...candles, open: price, high: price, low: price, close: price } };
-    });
-    const { robustness } = runBacktest({ ...input, pairs }, { digest: sha256 }).report;
-    const { cells } = robustness!.regimes;
-    expect(cells.filter(({ days }) => days > 0)).toMatchObject([{ days: 10, profit_share_pct: 100 }]);
-    expect(robustness!.findings.join()).not.toMatch(/regime/);
-  });
+  it.each([
+    ['a rise', 1, 'up', 100, []],
+    ['a fall', -1, 'down', null, [expect.stringMatching(/^The run lost \d+\.\d % of its wallet\.$/)]],
+  ])(
+    'the only regime with days is neither warned of nor the worst: %s',
+    (_name, slope, trend, share, expected) => {
+      // Of 101 days in one direction, ten have a regime.
+      const held: StrategyDefinition = {
+        ...once,
+        signals: ({ close }) => ({ enterLong: Uint8Array.from(close, (_, row) => (row === 100 ? 1 : 0)) }),
+      };
+      const input = inputOf({ days: 101, strategy: held });
+      const pairs = input.pairs.map(({ pair, candles }) => {
+        const price = candles.close.map((_, at) => 100 + (slope * at) / 10);
+        return { pair, candles: { ...candles, open: price, high: price, low: price, close: price } };
+      });
+      const { robustness } = runBacktest({ ...input, pairs }, { digest: sha256 }).report;
+      const { cells } = robustness!.regimes;
+      expect(cells.filter(({ days }) => days > 0)).toMatchObject([
+        { trend, days: 10, profit_share_pct: share },
+      ]);
+      expect(robustness!.findings.filter((each) => /regime|The run/.test(each))).toEqual(expected);
+    },
+  );
 
   it('other inputs draw other paths', () => {
     const input = inputOf({ days: 300 });
