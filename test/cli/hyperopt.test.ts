@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { OverfittingReport } from '#contract/hyperopt/hyperopt.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { range, searched, startHyperopt } from '../../bin/cli/hyperopt/commands.ts';
-import { overfittingText } from '../../bin/cli/hyperopt/results.ts';
+import { overfittingText, printResult } from '../../bin/cli/hyperopt/results.ts';
 import { type Job, readEvents, type StreamEvent, watchHyperopt } from '../../bin/cli/hyperopt/watch.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -325,5 +325,38 @@ describe('overfittingText', () => {
     const text = overfittingText({ ...GOOD, ...changes });
     expect(text).toContain(words);
     expect(text).not.toMatch(/NaN|undefined|null/);
+  });
+});
+
+describe('best trials', () => {
+  const overfitting = {
+    trials: 1,
+    days: 29,
+    deflated_sharpe_ratio: null,
+    pbo: null,
+    walk_forward_efficiency: null,
+    plateau: null,
+  };
+  const best_params = { model_type: 'none', fast: 5 };
+  const result = {
+    best_trials: [{ number: 0, value: 1, params: best_params }],
+    best_params,
+    overfitting,
+    permutations: null,
+    warnings: [],
+  };
+
+  it.each([
+    ['maximize', '-0.2', '0.7'],
+    ['minimize', '0.7', '-0.2'],
+  ])('%s: worst, median and best of the windows that have a value', async (direction, worst, best) => {
+    const trials = { items: [{ number: 0, windows: [null, 0.7, -0.2, null] }], next_cursor: null };
+    jobs = [result, { strategy: 'ema_crossover', config: { direction } }, trials];
+    const print = vi.spyOn(console, 'log').mockReturnValue();
+    await printResult(client, 'ho-1');
+    const [text] = print.mock.calls[0]!;
+    print.mockRestore();
+    // The mean of the two middle values.
+    expect(text).toMatch(new RegExp(`│ +0 │ +1 │ +4 │ +${worst} │ +0.25 │ +${best} │`));
   });
 });

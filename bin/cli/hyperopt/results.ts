@@ -11,6 +11,7 @@ import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { NO_MODEL } from '#contract/values/hyperopt-limits.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
+import { windowFigures } from '#contract/values/trial-windows.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
 import {
@@ -51,9 +52,9 @@ export async function printResult(client: ApiClient, jobId: string, json = false
     console.log(JSON.stringify({ event: 'result', data: result }));
     return;
   }
-  const { strategy } = await client.get<Job>(jobPath(jobId));
+  const { strategy, config } = await client.get<Job>(jobPath(jobId));
   const numbers = result.best_trials.map(({ number }) => number);
-  console.log(bestTable(result, await windowsOf(client, jobId, numbers)));
+  console.log(bestTable(result, config.direction, await windowsOf(client, jobId, numbers)));
   console.log(
     overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL, result.permutations),
   );
@@ -85,22 +86,21 @@ async function windowsOf(
 
 function bestTable(
   { best_trials, look_ahead: { state } }: Result,
+  direction: Job['config']['direction'],
   windows: ReadonlyMap<number, Trial['windows']>,
 ): string {
   return table(
     ['Trial', 'Value', 'Windows', 'Worst', 'Median', 'Best', 'Parameters'],
     best_trials.map(({ number, value, params }) => {
       const reached = windows.get(number) ?? [];
-      const sorted = reached.filter((each) => each !== null).sort((a, b) => a - b);
-      const at = (fraction: number) =>
-        figure(state, compactNumber(sorted[Math.round(fraction * (sorted.length - 1))] ?? null));
+      const { worst, median, best } = windowFigures(reached, direction);
       return [
         number,
         figure(state, compactNumber(value)),
         reached.length,
-        at(0),
-        at(0.5),
-        at(1),
+        compactNumber(worst),
+        compactNumber(median),
+        compactNumber(best),
         wrap(parametersText(params), 46),
       ];
     }),

@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { useMemo } from 'react';
+import { windowFigures } from '#contract/values/trial-windows.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart } from '../../charts/chart.tsx';
 import { decimal, duration, NO_VALUE, utcDate } from '../../ui/format.ts';
@@ -51,16 +52,14 @@ export function TrialPanel({ view, number }: { readonly view: JobView; readonly 
 function TrialBody({ view, trial }: { readonly view: JobView; readonly trial: Trial }) {
   const { objective } = view;
   const { windows, started_at, finished_at, duplicate_of } = trial;
-  const known = windows.filter((value) => value !== null).sort((a, b) => a - b);
-  const at = (share: number) => known[Math.round(share * (known.length - 1))];
-  const [low, high] = objective.isMaximized ? [0, 1] : [1, 0];
+  const { worst, median, best } = windowFigures(windows, objective.isMaximized ? 'maximize' : 'minimize');
   const facts: readonly (readonly [string, string])[] = [
     ['State', trial.state],
     [objective.label, objective.withUnit(trial.value)],
     ['Windows', String(windows.length)],
-    ['Worst window', objective.withUnit(at(low))],
-    ['Median window', objective.withUnit(at(0.5))],
-    ['Best window', objective.withUnit(at(high))],
+    ['Worst window', objective.withUnit(worst)],
+    ['Median window', objective.withUnit(median)],
+    ['Best window', objective.withUnit(best)],
     [
       'Run time',
       finished_at ? duration((Date.parse(finished_at) - Date.parse(started_at)) / 1_000) : NO_VALUE,
