@@ -238,6 +238,24 @@ describe('backtest without trades', () => {
     BacktestReport.parse(JSON.parse(JSON.stringify(report)));
   });
 
+  it.each([
+    ['the capital', { available_capital: 100, stake_amount: 90 }, (profit: number) => 100 + profit],
+    [
+      'the tradable share',
+      { tradable_balance_ratio: 0.1, stake_amount: 95 },
+      (profit: number) => (1000 + profit) / 10,
+    ],
+  ])('money that runs out is what may be traded, not the balance: %s', (_, settings, leftOf) => {
+    // A loss of a fifth of the first stake leaves too little for another one.
+    const { report } = run(sampleInput({ config: { ...CONFIG, ...settings, leverage: 1, fee: 0.4 } }));
+    const { total_profit, final_balance } = report.metrics.account;
+    expect(final_balance).toBeGreaterThan(900);
+    const [, left] = /money to trade ran out on 2024-01-01: ([\d.]+) were left of it/.exec(
+      report.warnings.join(),
+    )!;
+    expect(Number(left)).toBeCloseTo(leftOf(total_profit), 6);
+  });
+
   it('a warning about one signal is in the singular', () => {
     let pairs = 0;
     const { report } = run(

@@ -33,7 +33,7 @@ const PINNED = {
     'every callback, conservative fills': '4921f49f07a3479b',
     macd_momentum: '58de98a694501d07',
     ml_classifier: 'df0fbd4681ec9a3a',
-    'one pair, high leverage, liquidations': 'b865169973009dca',
+    'one pair, high leverage, liquidations': '58863e60dbf74c63',
     'one pair, trailing stop and return table': '1dc62cfde1ae3550',
     'orders that are watched and replaced, data of trades and of the run': '7d25e70655f78a55',
     rsi_mean_reversion: 'dfd9ee3fe17e2a4f',

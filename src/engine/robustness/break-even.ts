@@ -150,7 +150,7 @@ function search(
         : chord(winning, losing, turnover);
   }
   if (winning?.cost === MAX_COST) {
-    const reason = `The trades win at every cost up to ${MAX_COST * 100} % per side.`;
+    const reason = `The trades win at ${MAX_COST * 100} % per side too, the highest cost that is tried.`;
     return { cost: null, paid, method: 'simulated', simulations, reason };
   }
   if (losing?.cost === 0)
