@@ -1,6 +1,7 @@
 import type { BenchmarkAttribution, ReportRobustness } from '#contract/backtests/report-robustness.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { formatCount } from '#contract/values/format-count.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { hash32, mix32 } from '../random.ts';
@@ -54,7 +55,7 @@ export function* measureRobustness(
 }
 
 /** The parts of the section that every report has, without the break-even cost. */
-function alwaysMeasured({ pairs, settings, computed, benchmark }: RobustnessInput, seed: number) {
+function alwaysMeasured({ pairs, settings, config, computed, benchmark }: RobustnessInput, seed: number) {
   const { daily, trades } = computed;
   const wallet = settings.startingBalance;
   const days: RunDays = {
@@ -74,7 +75,8 @@ function alwaysMeasured({ pairs, settings, computed, benchmark }: RobustnessInpu
   };
   return {
     regimes: regimesSection(market, days, wallet),
-    stress: stressResults(daily.day, days, marketReturns),
+    // No crisis is in simulated candles.
+    stress: config.exchange === SIMULATED ? [] : stressResults(daily.day, days, marketReturns),
     benchmarks: [
       { benchmark: 'equal_weight' as const, pair: null, ...against(pairs) },
       againstBitcoin(pairs, benchmark, daily.day, against),

@@ -26,6 +26,8 @@ const long = runBacktest(
   sampleInput({
     config: {
       ...CONFIG,
+      // Crises of the market are in real candles only.
+      exchange: 'binanceusdm',
       timeframe: '4h',
       stoploss: -0.2,
       leverage: 1,

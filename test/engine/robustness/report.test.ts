@@ -132,6 +132,15 @@ describe('robustness of a report', () => {
     },
   );
 
+  it.each([
+    ['sim', []],
+    ['binanceusdm', [expect.objectContaining({ start: '2024-08-01' })]],
+  ])('crises of the market are in real candles only: %s', (exchange, expected) => {
+    const input = inputOf({ days: 300 });
+    const config = { ...input.config, exchange };
+    expect(runBacktest({ ...input, config }, { digest: sha256 }).report.robustness!.stress).toEqual(expected);
+  });
+
   it('other inputs draw other paths', () => {
     const input = inputOf({ days: 300 });
     const other = runBacktest({ ...input, strategyDigest: sha256('other') }, { digest: sha256 });
