@@ -3,6 +3,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import type { InformativeCandles } from '#engine/analysis/informative.ts';
 import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
+import { roundNumber } from '#engine/round.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { GAP_TOLERANCE } from '../data/candle-source.ts';
 import type { TimeInterval } from '../data/missing-ranges.ts';
@@ -83,7 +84,7 @@ function checkGaps({ timestamp }: Candles, { symbol, timeframe }: SeriesKey, tol
     if (timestamp[i]! - timestamp[i - 1]! > timestamp[widest]! - timestamp[widest - 1]!) widest = i;
   }
   throw new CodedError('DATA002', {
-    message: `${missing} of ${expected} ${timeframe} candles of ${symbol} are missing, more than ${tolerance * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}. Collect them again or choose another date_range`,
+    message: `${missing} of ${expected} ${timeframe} candles of ${symbol} are missing, more than ${roundNumber(tolerance * 100)} %; the widest gap ends at ${isoTime(timestamp[widest]!)}. Collect them again or choose another date_range`,
     context: { symbol, missing, expected, tolerance },
   });
 }
