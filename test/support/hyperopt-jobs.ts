@@ -70,12 +70,12 @@ export async function readOutcome(platform: TestPlatform, jobId: string) {
   return { trials: body.items as any[], result: result as any };
 }
 
-/** Part of an outcome that must not depend on workers and attempts. */
+/** Part of an outcome that must not depend on workers and attempts. How many cuts a look-ahead search had time for may. */
 export function reproducible({ trials, result }: { trials: readonly any[]; result: any }) {
-  const { job_id: _, study_name: __, ...rest } = result;
+  const { job_id: _, study_name: __, look_ahead, ...rest } = result;
   return {
     trials: trials.map(({ started_at, finished_at, worker, attempt, ...trial }) => trial),
-    result: rest,
+    result: { ...rest, look_ahead: { state: look_ahead.state, findings: look_ahead.findings } },
   };
 }
 
