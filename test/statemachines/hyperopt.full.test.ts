@@ -9,10 +9,10 @@ describe('hyperopt job with lost workers', () => {
 
   test('next execution writes the result when workers die before it', async () => {
     const jobId = await newHyperopt();
-    const close = () => Promise.reject(new Error('killed'));
+    const sample = () => Promise.reject(new Error('killed'));
     const names = await executions(jobId, async (execution) => {
       if (execution !== `${jobId}-1`) return finishing(jobId);
-      await work(jobId, 0, deps({ ...computing, close }), nextTask()).catch(() => undefined);
+      await work(jobId, 0, deps({ ...computing, sample }), nextTask()).catch(() => undefined);
       const { job } = await read(jobId);
       expect(job).toMatchObject({ status: 'running', trials: fixture.one.job.trials });
       return fail('States.TaskFailed', 'killed');
