@@ -343,6 +343,7 @@ describe('best trials', () => {
     best_params,
     overfitting,
     permutations: null,
+    look_ahead: { state: 'sampled', findings: [], message: 'sampled' },
     warnings: [],
   };
 

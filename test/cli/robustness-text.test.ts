@@ -11,6 +11,8 @@ function textOf(days: number, robustness?: (typeof CONFIG)['robustness']): strin
   const input = sampleInput({
     config: {
       ...CONFIG,
+      // Crises of the market are looked for in candles of an exchange only.
+      exchange: 'binanceusdm',
       timeframe: '4h',
       date_range,
       leverage: 1,
