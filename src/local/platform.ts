@@ -259,7 +259,8 @@ function inContext<T>(work: () => Promise<T>): Promise<T> {
 
 function announce(folder: DataFolder, info: PlatformInfo, running: Running): void {
   const file = join(folder.path, PLATFORM_FILE);
-  // It names the address of the database, which asks for no password.
+  // It names the address of the database, which asks for no password. A file that is left over keeps its mode.
+  rmSync(file, { force: true });
   writeFileSync(file, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
   running.add(() => rmSync(file, { force: true }));
 }

@@ -98,6 +98,16 @@ describe('a search of a strategy with look-ahead bias', () => {
     expect(out).toContain('Look-ahead: found. ');
     expect(out).not.toContain('Best: ');
     expect(out).not.toContain('Next: ');
+    const colors = { FORCE_COLOR: '1' };
+    const colored = await runScript(
+      platform.home,
+      'bin/touchstone.ts',
+      ['hyperopt', 'result', job.job_id],
+      colors,
+    );
+    const best = colored.out.split('\n').find((line) => line.includes('\u001b[9m'))!;
+    // The value, and the worst, median and best window.
+    expect(best.split('\u001b[9m')).toHaveLength(1 + 4);
     expect((await touchstone('hyperopt', 'trials', job.job_id)).out).toMatch(/│ found +│/);
   });
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -256,12 +256,17 @@ describe('touchstone import', () => {
 describe('touchstone with a running platform', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
+    // Left by a platform that was killed.
+    writeFileSync(join(home, 'platform.json'), '{}', { mode: 0o644 });
     platform = await startTestPlatform({ home });
   });
   afterAll(() => platform.stop());
 
   it('commands use the running platform', async () => {
-    const info = JSON.parse(readFileSync(join(home, 'platform.json'), 'utf8'));
+    const file = join(home, 'platform.json');
+    // It names the address of the database.
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const info = JSON.parse(readFileSync(file, 'utf8'));
     expect(info.backend_url).toBe(platform.info.backend_url);
     const { out } = await touchstone(
       'backtest',

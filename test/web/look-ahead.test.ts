@@ -84,6 +84,10 @@ describe.skipIf(!hasChromium)('a run with a found look-ahead bias', () => {
     await expect.poll(() => page.getByRole('table').locator('s').count()).toBeGreaterThan(0);
     expect(await findings()).toEqual([]);
     await close();
+    const trial = await dashboard.open(`/hyperopt/${job.job_id}?tab=trials&trial=0`);
+    // The value, and the worst, median and best window.
+    await expect.poll(() => trial.page.locator('dl.parameters').first().locator('s').count()).toBe(4);
+    await trial.close();
     const list = await dashboard.open('/hyperopt');
     const row = list.page.getByRole('row').filter({ hasText: 'seer' });
     await row.getByText('look-ahead found').waitFor();

@@ -98,9 +98,9 @@ function bestTable(
         number,
         figure(state, compactNumber(value)),
         reached.length,
-        compactNumber(worst),
-        compactNumber(median),
-        compactNumber(best),
+        figure(state, compactNumber(worst)),
+        figure(state, compactNumber(median)),
+        figure(state, compactNumber(best)),
         wrap(parametersText(params), 46),
       ];
     }),

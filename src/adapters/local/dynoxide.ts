@@ -117,15 +117,16 @@ interface Address {
 
 /**
  * An address of the loopback that nobody guesses: one of 16 million hosts, and a free port of it. The engine answers every web page,
- * whatever its origin, and asks for no password. A page in a browser of this machine can try the ports of 127.0.0.1 within seconds, but not
- * those of all hosts. Without such hosts, as on macOS, it is 127.0.0.1.
+ * whatever its origin, and asks for no password. A page in a browser of this machine can try the ports of 127.0.0.1 within seconds, but
+ * not those of all hosts. Without such hosts, as on macOS, it is 127.0.0.1.
  */
 async function hiddenAddress(): Promise<Address> {
   const host = `127.${randomInt(1, 256)}.${randomInt(256)}.${randomInt(1, 255)}`;
   try {
     return { host, port: await freePort(host) };
-  } catch {
-    return { host: '127.0.0.1', port: await freePort('127.0.0.1') };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRNOTAVAIL') throw error;
+    return { host: '127.0.0.1', port: await freePort() };
   }
 }
 

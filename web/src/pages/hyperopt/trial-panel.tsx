@@ -1,10 +1,10 @@
 import { X } from 'lucide-react';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { windowFigures } from '#contract/values/trial-windows.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart } from '../../charts/chart.tsx';
 import { decimal, duration, NO_VALUE, utcDate } from '../../ui/format.ts';
-import { Panel } from '../../ui/parts.tsx';
+import { Figure, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { isMoving, type Trial } from './live.ts';
 import { Parameters } from './overview-tab.tsx';
@@ -50,16 +50,19 @@ export function TrialPanel({ view, number }: { readonly view: JobView; readonly 
 }
 
 function TrialBody({ view, trial }: { readonly view: JobView; readonly trial: Trial }) {
-  const { objective } = view;
+  const { job, objective } = view;
   const { windows, started_at, finished_at, duplicate_of } = trial;
   const { worst, median, best } = windowFigures(windows, objective.isMaximized ? 'maximize' : 'minimize');
-  const facts: readonly (readonly [string, string])[] = [
+  const shown = (value: number | null) => (
+    <Figure state={job.look_ahead?.state}>{objective.withUnit(value)}</Figure>
+  );
+  const facts: readonly (readonly [string, ReactNode])[] = [
     ['State', trial.state],
-    [objective.label, objective.withUnit(trial.value)],
+    [objective.label, shown(trial.value)],
     ['Windows', String(windows.length)],
-    ['Worst window', objective.withUnit(worst)],
-    ['Median window', objective.withUnit(median)],
-    ['Best window', objective.withUnit(best)],
+    ['Worst window', shown(worst)],
+    ['Median window', shown(median)],
+    ['Best window', shown(best)],
     [
       'Run time',
       finished_at ? duration((Date.parse(finished_at) - Date.parse(started_at)) / 1_000) : NO_VALUE,
