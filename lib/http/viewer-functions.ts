@@ -7,8 +7,7 @@ import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers
 /**
  * Functions that CloudFront runs for each request of a viewer, before its cache, and for each response. Their source text is deployed,
  * so they use their parameters and nothing else of this file, and only what CloudFront's JavaScript runtime 2.0 knows: ECMAScript 5.1
- * with `const`,
- * `let`, arrow functions and templates, without destructuring, shorthand properties, spread, `for … of`, `?.` and `??`.
+ * with `const`, `let`, arrow functions and templates, without destructuring, shorthand properties, spread, `for … of`, `?.` and `??`.
  */
 
 interface ViewerValue {

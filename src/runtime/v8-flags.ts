@@ -10,6 +10,7 @@
  * A task of 105,120 candles takes 22 % less processor time with them. See docs/decisions/045-v8-flags-of-short-tasks.md.
  */
 import { setFlagsFromString } from 'node:v8';
+import { processorMs } from './processor-time.ts';
 
 /** Processor time of the process after which a run counts as long, ms. */
 const LONG_RUN_MS = 2_000;
@@ -23,8 +24,7 @@ export function useShortRunV8Flags(): void {
 
 /** Restores V8's defaults once the run is long. Call it whenever the work pauses. */
 export function restoreV8Flags(): void {
-  const { user, system } = process.cpuUsage();
-  if ((user + system) / 1000 < LONG_RUN_MS) return;
+  if (processorMs() < LONG_RUN_MS) return;
   setFlagsFromString('--turbofan');
   setFlagsFromString('--incremental-marking');
   // With incremental marking, this flag lets unused columns accumulate to four times the used ones.

@@ -1,4 +1,5 @@
 /** Trial process of a hyperopt worker: reads the job's candles, then replies to each request with the result of a trial. */
+
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { removeClientClasses } from '#adapters/global-state.ts';
 import { openStores } from '#adapters/open-stores.ts';
@@ -23,6 +24,7 @@ import { sampleBestTrial } from '#domain/hyperopt/sample-best-trial.ts';
 import { finalFailure } from '#domain/shared/final-failure.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { startProcess } from '#runtime/process.ts';
+import { processorMs } from '#runtime/processor-time.ts';
 
 const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
 /** Wait for timers that are due, ms; a timer without delay fires after 1 ms. */
@@ -44,8 +46,8 @@ process.on('message', (message: TrialMessage) => {
 // The worker is gone.
 process.on('disconnect', () => process.exit());
 
-async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialReply> {
-  try {
+function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialReply> {
+  return replying(async () => {
     const { strategy, pairs, warnings } = await loadTrialData(
       {
         ...openStores(env),
@@ -65,6 +67,13 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
     data = new TrialDataOf(loaded, cacheBytes);
     const codeDigest = sha256(`${ENGINE_VERSION} ${strategy.digest}`);
     return { codeDigest, dataDigest: digestTrialData(pairs, sha256), warnings };
+  });
+}
+
+/** What `work` replies; a final failure, such as an error of the strategy, is a reply too. */
+async function replying(work: () => Promise<TrialReply>): Promise<TrialReply> {
+  try {
+    return await work();
   } catch (error) {
     const failure = finalFailure(error);
     if (!failure) throw error;
@@ -93,25 +102,15 @@ async function run(request: TrialRequest): Promise<TrialReply> {
 }
 
 /** The process ends after it: the strategy may keep state of the cuts. */
-async function sample(config: ResolvedBacktestConfig): Promise<TrialReply> {
+function sample(config: ResolvedBacktestConfig): Promise<TrialReply> {
   progress.enter('the look-ahead check');
-  const processorMs = () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1_000;
-  };
   const pause = async () => {
     await setImmediate();
     unhandled.check();
   };
-  try {
-    return { lookAhead: await sampleBestTrial(loaded!, config, { processorMs, pause }) };
-  } catch (error) {
-    const failure = finalFailure(error);
-    if (!failure) throw error;
-    return { failure };
-  } finally {
-    progress.ended();
-  }
+  return replying(async () => ({
+    lookAhead: await sampleBestTrial(loaded!, config, { processorMs, pause }),
+  }));
 }
 
 function timersLeft(): number {

@@ -96,9 +96,9 @@ interface Registration {
 /**
  * Registers a completed backtest of a strategy as the next version of the model of that name, which the first registration
  * makes the caller's. A rejected registration does not use a number.
- * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed, or a found look-ahead bias that
- * is not waived), VAL004 and VAL005 (the waiver), VAL005 (of another strategy, or thresholds missed: `context.failures`), VAL006 (image),
- * DATA005, SVC005.
+ * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed, or a found
+ * look-ahead bias that is not waived), VAL004 and VAL005 (the waiver), VAL005 (of another strategy, or thresholds missed:
+ * `context.failures`), VAL006 (image), DATA005, SVC005.
  */
 export async function registerStrategy(
   deps: RegisterStrategyDeps,

@@ -2,7 +2,9 @@ import type { CatalogPosition, CatalogSort } from './registry-store.ts';
 
 /** First character of the sort keys of undefined values; it sorts after every other key. */
 export const UNDEFINED_KEY = '~';
-/** Prefix of the sort keys of metrics that cannot be earned, of a version with a found look-ahead bias; it sorts after undefined values. */
+/**
+ * Prefix of the sort keys of metrics that cannot be earned, of a version with a found look-ahead bias; it sorts after undefined values.
+ */
 export const FOUND_KEY = '~~';
 
 /** True for a position whose value is undefined, or cannot be earned. */

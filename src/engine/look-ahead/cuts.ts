@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import { type Random, shuffledIndices } from '../random.ts';
 import type { PairHistory } from '../run/history.ts';
 import type { Signals } from '../strategy.ts';
 
@@ -140,11 +140,9 @@ function firstOfKind({ column, tags, tag }: SignalKind, from: number, to: number
   return row >= 0 && row < to ? row : undefined;
 }
 
+/** The values in random order. */
 export function shuffled<T>(values: readonly T[], random: Random): T[] {
-  return values
-    .map((value) => [random(), value] as const)
-    .sort(([a], [b]) => a - b)
-    .map(([, value]) => value);
+  return Array.from(shuffledIndices(values.length, random), (index) => values[index]!);
 }
 
 /** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */

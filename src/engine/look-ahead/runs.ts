@@ -153,6 +153,9 @@ function simulateRecorded(
 /** Candles after a cut: not known without and with the forming one, or changed. */
 type Later = 'unknown' | 'forming' | Poison;
 
+/** True if candles go on after a cut, changed; false if the history ends there. */
+export const isPoisoned = (later: Later): later is Poison => later !== 'unknown' && later !== 'forming';
+
 /** A run up to a time. */
 export interface Cut {
   /** Open time of the candle that is forming, ms. The strategy knows its timestamp and open. */
@@ -301,7 +304,7 @@ export function suspectedIn(
 /** Phrase for what a cut knew. */
 export function whenCut({ time, later }: Cut): string {
   const at = new Date(time).toISOString();
-  if (later === 'unknown' || later === 'forming') return `when the candle of ${at} was forming`;
+  if (!isPoisoned(later)) return `when the candle of ${at} was forming`;
   return `when the candles that close after ${at} ${POISONED[later]}`;
 }
 
@@ -398,7 +401,7 @@ function cutPair(history: PairHistory, known: number, cut: Cut, detailMs: number
   const traded = sliceCandles(candles, 0, Math.min(total, known + 2));
   // Models of later windows would be trained for nothing.
   const end = later === 'unknown' ? time : time + 2 * stepMs;
-  if (later === 'unknown' || later === 'forming') {
+  if (!isPoisoned(later)) {
     const informative = closedBy(history.informative, time);
     const own = { ...history, end, informative, data: withDetail(data, time + stepMs) };
     const rows = later === 'unknown' ? known : traded.timestamp.length;
@@ -450,9 +453,7 @@ function membershipIn(
   { config, plan }: LookAheadSubject,
   { time, later }: Cut,
 ): (pair: string) => { readonly membership?: PairMembership } {
-  if (!plan || !config.universe || later === 'unknown' || later === 'forming') {
-    return () => ({});
-  }
+  if (!plan || !config.universe || !isPoisoned(later)) return () => ({});
   const poisoned = planUniverse(config.universe, config, poisonVolumes(plan.candidates, time, later));
   return (pair) => ({ membership: membershipOf(poisoned, poisoned.membership, pair) ?? { intervals: [] } });
 }

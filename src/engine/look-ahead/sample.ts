@@ -7,6 +7,7 @@ import type { ObservedRun } from './observe.ts';
 import { POISONS } from './poison.ts';
 import {
   type Cut,
+  isPoisoned,
   knownRows,
   type LookAheadSubject,
   rememberingFits,
@@ -69,31 +70,29 @@ export async function sampleLookAhead(
   const search = searchOf(subject, run);
   const random = createRandom(run.seed);
   const tested: TestedCut[] = [];
-  const counts = { truncated: 0, poisoned: 0 };
   // The longest first: what a module keeps of its first call is then as long as possible.
   const times = [...new Set([...run.near, ...heldTimes(run)])].sort((a, b) => b - a);
-  const test = async (kind: keyof typeof counts, testing: () => TestedCut | Promise<TestedCut>) => {
+  const test = async (testing: () => TestedCut | Promise<TestedCut>) => {
     await pause();
     tested.push(await testing());
-    counts[kind]++;
   };
   const truncated = await subject.load();
   let guard: GuardLog = { error: null, call: null };
   for (const [index, time] of times.entries()) {
     // The first cut has the calls of all others.
     const log = index === 0 ? guard : undefined;
-    await test('truncated', () => testTruncated(search, async () => truncated, time, log));
+    await test(() => testTruncated(search, async () => truncated, time, log));
     // What the strategy keeps of it are plain arrays from now on.
     guard.call = null;
   }
   const poisoned = await subject.load();
   for (const [index, time] of times.entries()) {
-    await test('poisoned', () => testCut(search, poisoned, poisonedCut(search, time, index)));
+    await test(() => testCut(search, poisoned, poisonedCut(search, time, index)));
   }
   const limit = begun / (1 - LOOK_AHEAD_SHARE);
   const drawing = spent();
   const drawn = drawnCut(search, run, random);
-  await test('poisoned', () => testCut(search, poisoned, drawn, () => runPart(run.strategy, search, drawn)));
+  await test(() => testCut(search, poisoned, drawn, () => runPart(run.strategy, search, drawn)));
   // What a cut of the whole run cost says what the next one will.
   const mayCut = budgetOf(spent, limit, spent() - drawing);
   const mayWatch = budgetOf(spent, limit, 0);
@@ -107,17 +106,21 @@ export async function sampleLookAhead(
   }
   for (const cut of furtherCuts(search, run, random)) {
     if (!mayCut()) break;
-    const isTruncated = cut.later === 'unknown';
-    await test(isTruncated ? 'truncated' : 'poisoned', () =>
-      testCut(search, isTruncated ? truncated : poisoned, cut),
-    );
+    await test(() => testCut(search, isPoisoned(cut.later) ? poisoned : truncated, cut));
   }
   const needed = run.failure === undefined ? [] : [unknownRowsFinding(run.failure)];
   const forbidden = guard.error ? [guardFinding(guard.error.cause, guard.error.call)] : [];
   const proven = await confirmed(search, tested);
   const replaced = replacedFindings(subject.replaced?.() ?? []);
   const findings = firstOfEach([...forbidden, ...needed, ...proven, ...replaced]);
-  return { ...counts, ...comparedIn(search, tested), findings, share: (spent() - begun) / spent() };
+  const changed = tested.filter(({ cut }) => isPoisoned(cut.later)).length;
+  return {
+    truncated: tested.length - changed,
+    poisoned: changed,
+    ...comparedIn(search, tested),
+    findings,
+    share: (spent() - begun) / spent(),
+  };
 }
 
 /** Whether a step that costs as much as the dearest one so far stays within a processor time. Call it before each step. */

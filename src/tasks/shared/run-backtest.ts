@@ -1,4 +1,5 @@
 /** What the entry points of a backtest share: one for the platform's image, one for registered images. */
+
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { removeClientClasses } from '#adapters/global-state.ts';
@@ -8,6 +9,7 @@ import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import { type RunBacktestJobDeps, runBacktestJob } from '#domain/backtests/run-backtest-job.ts';
+import { processorMs } from '#runtime/processor-time.ts';
 import { runTask, type TaskEnv, type TaskIdentity } from '#runtime/task.ts';
 import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
 
@@ -63,10 +65,7 @@ export async function runBacktest(
           await setImmediate();
           unhandled.check();
         },
-        processorMs: () => {
-          const { user, system } = process.cpuUsage();
-          return (user + system) / 1000;
-        },
+        processorMs,
         peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
       },
       jobId,

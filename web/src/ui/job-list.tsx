@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
+import { SIMULATED } from '#contract/values/names.ts';
 import type { RequestOf } from '../api/client.ts';
 import { type JobStatus, STATUSES } from '../api/jobs.ts';
 import { countOf, useCall } from '../api/queries.ts';
@@ -166,10 +167,10 @@ export function LookAheadWord({ state }: { readonly state: LookAheadState }) {
 
 /** Exchange of a run; `sim` is marked, since its prices are of no market. */
 export function Exchange({ name }: { readonly name: string }) {
-  if (name !== 'sim') return name;
+  if (name !== SIMULATED) return name;
   return (
     <span className="badge" data-tone="warn" title="Simulated prices: no real market">
-      sim
+      {name}
     </span>
   );
 }

@@ -112,8 +112,8 @@ interface MarginPosition {
 }
 
 /**
- * `price`, or the better one at which an exit of `amount` loses all that it may, fees and funding inside: its part of the collateral, or in
- * cross margin what the account has.
+ * `price`, or the better one at which an exit of `amount` loses all that it may, fees and funding inside: its part of the collateral,
+ * or in cross margin what the account has.
  *
  * @param account quote currency; null in isolated margin
  */

@@ -117,7 +117,10 @@ function metricRow(
   };
 }
 
-/** Best number of a row, without those of runs with a found leak; undefined when all are equal, when fewer than two are known, and when none is better. */
+/**
+ * Best number of a row, without those of runs with a found leak; undefined when all are equal, when fewer than two are known, and when
+ * none is better.
+ */
 function bestOf(name: string, numbers: readonly (number | null)[]): number | undefined {
   const better = LIMITS.objectives.find((each) => each.name === name)?.better;
   const known = numbers.filter((number) => number !== null);

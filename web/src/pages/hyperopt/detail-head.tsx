@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { CloudOff, Radio, TriangleAlert } from 'lucide-react';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import type { StreamState } from '../../api/events.ts';
 import { decimal, duration, listed, NO_VALUE, shortPair, utcDate } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';
@@ -32,8 +33,8 @@ export function JobHead({ view, state }: { readonly view: JobView; readonly stat
         <span>
           {utcDate(config.date_range.start)} to {utcDate(config.date_range.end)} UTC
         </span>
-        <span className="badge" {...(exchange === 'sim' ? { 'data-tone': 'warn' } : {})}>
-          {exchange === 'sim' ? 'sim: simulated market' : exchange}
+        <span className="badge" {...(exchange === SIMULATED ? { 'data-tone': 'warn' } : {})}>
+          {exchange === SIMULATED ? 'sim: simulated market' : exchange}
         </span>
         {moving && <StreamBadge state={state} />}
       </div>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { SIMULATED } from '#contract/values/names.ts';
 import { isFile } from '../../api/client.ts';
 import { listed, shortPair, utcDate } from '../../ui/format.ts';
 import { Age, FoundMark, PageHead, Status, Time } from '../../ui/parts.tsx';
@@ -27,7 +28,7 @@ export function JobHead({ job, actions }: { readonly job: Job; readonly actions:
           {utcDate(date_range.start)} to {utcDate(date_range.end)} UTC
         </Fact>
         <Fact name="Exchange">
-          {exchange === 'sim' ? (
+          {exchange === SIMULATED ? (
             <span className="badge" data-tone="warn">
               sim, simulated prices
             </span>

@@ -1,0 +1,5 @@
+/** Processor time of this process so far, ms. */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
