@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { createTables } from '#adapters/dynamo/create-tables.ts';
+import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { ulids } from '#adapters/ids.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
@@ -106,6 +107,7 @@ export default {
         authenticate,
         log,
         audit: { trail: openAudit(tables.registry, database.endpoint), clock: Date, ids: ulids },
+        cursorKey: storedCursorKey(stores.dynamo, 'registry', tables.registry),
       },
       stores,
     );

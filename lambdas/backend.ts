@@ -1,5 +1,6 @@
 import { openBackend } from '#adapters/aws/open-backend.ts';
 import { openAuditTrail } from '#adapters/dynamo/lazy-audit-trail.ts';
+import { openCursorKey } from '#adapters/dynamo/lazy-cursor-key.ts';
 import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { BackendEnv } from '#contract/env/env.ts';
@@ -30,6 +31,7 @@ const deps: BackendDeps = {
 
 export const handler = serviceLambda('backend', backendHandlers(deps), {
   ownership: ownershipOf(deps),
+  cursorKey: openCursorKey(env),
   authenticate: withCanaryTokens([env.CANARY_TOKEN, env.CANARY_TOKEN_2], authenticateBy('BACKEND', env)),
   audit: { trail: audit, clock: Date, ids: ulids, originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2] },
   environment: env.ENVIRONMENT,

@@ -1,5 +1,6 @@
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { openAuditTrail } from '#adapters/dynamo/lazy-audit-trail.ts';
+import { openCursorKey } from '#adapters/dynamo/lazy-cursor-key.ts';
 import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { StrategyEnv } from '#contract/env/env.ts';
@@ -31,6 +32,7 @@ const deps: StrategyDeps = {
 
 export const handler = serviceLambda('strategy', strategyHandlers(deps), {
   ownership: ownershipOf(deps),
+  cursorKey: openCursorKey(env),
   authenticate: authenticateBy('STRATEGY', env),
   audit: { trail: audit, clock: Date, ids: ulids, originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2] },
   environment: env.ENVIRONMENT,

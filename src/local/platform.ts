@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { LocalStrategies } from '#adapters/definitions/local-strategies.ts';
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { createTables } from '#adapters/dynamo/create-tables.ts';
+import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { openRepair } from '#adapters/dynamo/open-repair.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
@@ -124,7 +125,16 @@ async function startServices(
   const trail = openAudit(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT, options.auditDays);
   const audit = { trail, clock: Date, ids: ulids };
   const checkDiskSpace = diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256);
-  const service = { exchange, checkResponses, log, authenticate: access.authenticate, audit, checkDiskSpace };
+  const cursorKey = storedCursorKey(stores.dynamo, 'registry', LOCAL_TABLES.registry);
+  const service = {
+    exchange,
+    checkResponses,
+    log,
+    authenticate: access.authenticate,
+    audit,
+    cursorKey,
+    checkDiskSpace,
+  };
   const exchanges = openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,

@@ -27,6 +27,7 @@ import { createService, type GatewayFunction, type ServiceApp } from '#runtime/s
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
+import type { CursorKey } from '#runtime/signed-cursors.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type DashboardState, reportPageOf, withDashboard } from './dashboard.ts';
 import { LocalDownloads } from './downloads.ts';
@@ -41,6 +42,7 @@ export interface LocalServiceOptions {
   readonly checkResponses: boolean;
   readonly authenticate: Authenticate;
   readonly audit: AuditDeps;
+  readonly cursorKey: CursorKey;
   /** Throws DATA005 while the disk has no room for new work. */
   readonly checkDiskSpace?: () => Promise<void>;
   readonly log: Log;
@@ -127,6 +129,7 @@ export async function startBackend(
     log,
     authenticate: options.authenticate,
     audit: options.audit,
+    cursorKey: options.cursorKey,
     checkDiskSpace: options.checkDiskSpace,
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
@@ -196,6 +199,7 @@ export async function startStrategyService(
     log,
     authenticate: options.authenticate,
     audit: options.audit,
+    cursorKey: options.cursorKey,
     checkDiskSpace: options.checkDiskSpace,
     checkResponses: options.checkResponses,
   });
@@ -224,6 +228,7 @@ export async function startDataCollection(
       log,
       authenticate: options.authenticate,
       audit: options.audit,
+      cursorKey: options.cursorKey,
       checkDiskSpace: options.checkDiskSpace,
       checkResponses: options.checkResponses,
     },

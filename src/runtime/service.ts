@@ -26,6 +26,7 @@ import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import { type Log, runInContext } from './log.ts';
 import { checkAnnouncedSize, checkHead, readBytes } from './request-json.ts';
 import { BASE_HEADERS, errorResponse, type HandlerResult, successResponse } from './responses.ts';
+import { type CursorKey, SignedCursors } from './signed-cursors.ts';
 import { viewerAddress } from './viewer-address.ts';
 
 export interface RequestOutcome {
@@ -47,6 +48,8 @@ export interface ServiceDeps {
   readonly authenticate: Authenticate;
   /** Audit trail of calls that can change state; absent if the service has none. */
   readonly audit?: AuditDeps;
+  /** Key of the cursors of lists; absent if the service has no list with pages. */
+  readonly cursorKey?: CursorKey;
   /** Throws DATA005 while storage has no room for new work; absent if storage is unlimited. */
   readonly checkDiskSpace?: () => Promise<void>;
   /** Owners and grants of resources, by kind. */
@@ -228,6 +231,7 @@ async function execute(
   deps: ServiceDeps,
 ): Promise<Response> {
   const withTimeout = sharedDeadline(deps.deadlineMs ?? DEADLINE_MS);
+  const cursors = new SignedCursors(deps.cursorKey);
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
   const principal = await withTimeout(() => identify(c, operation, deps));
@@ -244,16 +248,17 @@ async function execute(
         authorizeFields(principal, operation, body);
         await checkOwnership(operation, principal, params as Record<string, string>, deps.ownership);
         if (operation.startsWork) await deps.checkDiskSpace?.();
-        return handler({
+        const result = await handler({
           params,
-          query,
-          body,
+          query: await cursors.open(operation, query),
+          body: await cursors.open(operation, body),
           headers: request.headers,
           principal,
           correlationId: c.var.correlationId,
           signal,
           closing: c.env?.closing,
         });
+        return cursors.sign(operation, result);
       },
     ),
   );

@@ -1,5 +1,6 @@
 /** Entry point of the data collection service in its container. */
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
+import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
@@ -13,9 +14,10 @@ import { createDataCollectionService } from '#runtime/services/data-collection.t
 
 const { env, log } = startProcess(DataCollectionEnv, 'data-collection');
 
+const stores = openMarketStores(env);
 const service = createDataCollectionService(
   {
-    ...openMarketStores(env),
+    ...stores,
     exchanges: openExchanges({
       url: env.EXCHANGE_URL,
       intervalMs: env.EXCHANGE_INTERVAL_MS,
@@ -28,6 +30,7 @@ const service = createDataCollectionService(
   },
   {
     log,
+    cursorKey: storedCursorKey(stores.dynamo, 'series', env.SERIES_TABLE),
     audit: {
       trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS),
       clock: Date,

@@ -9,6 +9,7 @@ import { candlesAt, grid } from '../domain/data/market.ts';
 import { FakeService } from '../runtime/data-proxy-server.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
+import { cursorKey } from '../support/cursors.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
@@ -159,6 +160,7 @@ function backendOn(url: string): Promise<RunningServer> {
       checkResponses: true,
       authenticate,
       audit: memoryAudit().audit,
+      cursorKey,
       log: memoryLog().log,
     },
     {

@@ -13,6 +13,7 @@ import type { Handlers } from '#runtime/handler.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { accepted, backendApp, fakeBackendDeps, type LogLine, post } from '../support/backend.ts';
+import { signedCursor } from '../support/cursors.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -511,7 +512,7 @@ describe('GET /api/v1/audit', () => {
       [key, '2026-11-20', '2026-11-21'],
       [key, 'soon', 'later'],
     ]) {
-      const answer = await audit(`?cursor=${encodeCursor(position, scope)}`);
+      const answer = await audit(`?cursor=${await signedCursor(encodeCursor(position, scope))}`);
       expect([answer.status, answer.body.detail.code]).toEqual([400, 'VAL006']);
     }
   });

@@ -16,6 +16,7 @@ import { createService, type ServiceApp } from '#runtime/service.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
+import { cursorKey } from '../support/cursors.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 
@@ -94,6 +95,7 @@ beforeAll(async () => {
     log,
     ownership: ownershipOf(deps),
     audit: memoryAudit().audit,
+    cursorKey,
     checkResponses: true,
     authenticate: async (token) => ({ id: token ?? 'ada', roles: ['researcher'], groups: [] }),
   });

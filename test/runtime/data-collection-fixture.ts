@@ -21,6 +21,7 @@ import {
 } from '../domain/data/market.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
+import { cursorKey } from '../support/cursors.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 type Body = Record<string, never>;
@@ -56,6 +57,7 @@ export function dataCollectionFixture() {
       {
         log,
         audit: memoryAudit().audit,
+        cursorKey,
         checkResponses: true,
         authenticate: withoutIdentityProvider({ enforced: false }),
         ...deps,

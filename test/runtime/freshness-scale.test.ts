@@ -10,6 +10,7 @@ import { localDataProxy, startBackend, startDataCollection } from '../../src/loc
 import type { Workflow } from '../../src/local/workflow.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
+import { cursorKey } from '../support/cursors.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
@@ -40,6 +41,7 @@ beforeAll(async () => {
     checkResponses: true,
     authenticate,
     audit: memoryAudit().audit,
+    cursorKey,
     log: memoryLog().log,
   };
   data = await startDataCollection(options, stores);

@@ -11,6 +11,7 @@ import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
+import { cursorKey } from '../support/cursors.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
@@ -61,6 +62,7 @@ describe('health of the backend', () => {
         checkResponses: true,
         authenticate,
         audit: memoryAudit().audit,
+        cursorKey,
         log: memoryLog().log,
       },
       {

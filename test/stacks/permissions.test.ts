@@ -204,6 +204,22 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     ]);
   });
 
+  test.each([
+    ['BackendRole', 'Registry'],
+    ['StrategyServiceRole', 'Registry'],
+    ['DataCollectionTaskDefinitionTaskRole', 'Series'],
+  ])('%s may read and make the key of cursors in the table %s', (role, table) => {
+    const own = all.filter(
+      ({ id, statement }) =>
+        shortRole(id) === role &&
+        statement.Effect === 'Allow' &&
+        !statement.Condition &&
+        JSON.stringify(statement.Resource).includes(table),
+    );
+    const actions = own.flatMap(({ statement }) => actionsOf(statement));
+    expect(actions).toEqual(expect.arrayContaining(['dynamodb:GetItem', 'dynamodb:PutItem']));
+  });
+
   test('only the listed roles may read the registry', () => {
     const readers = all.filter(
       ({ statement }) =>

@@ -36,6 +36,7 @@ import { sampleInput } from '../engine/backtest-sample.ts';
 import { tableOf, trade } from '../engine/metrics/samples.ts';
 import { memoryAudit } from './audit.ts';
 import { memoryLog } from './backend.ts';
+import { cursorKey } from './cursors.ts';
 import { startEngine } from './engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
 import { IMAGE, MODEL } from './registry-fixture.ts';
@@ -164,6 +165,7 @@ export async function accessFixture(
     const host = {
       log,
       audit,
+      cursorKey,
       ownership,
       checkResponses: true,
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),

@@ -15,6 +15,7 @@ import { createService, type ServiceApp, type ServiceDeps } from '#runtime/servi
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { submissionView } from '#runtime/services/backtest-views.ts';
 import { memoryAudit } from './audit.ts';
+import { cursorKey } from './cursors.ts';
 import { pendingJob } from './jobs.ts';
 
 export interface LogLine {
@@ -128,6 +129,7 @@ export function backendApp(
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
+    cursorKey,
     checkResponses: true,
     ...deps,
   });

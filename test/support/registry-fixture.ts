@@ -25,6 +25,7 @@ import { type RegistryDeps, registryHandlers } from '#runtime/services/registry.
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from './audit.ts';
 import { fakeHandlers, memoryLog, post } from './backend.ts';
+import { cursorKey } from './cursors.ts';
 import type { TestEngine } from './engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
 
@@ -151,6 +152,7 @@ export async function registryFixture(
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
+    cursorKey,
     checkResponses: true,
     ownership: ownershipOf(deps),
     ...service,

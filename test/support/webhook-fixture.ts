@@ -17,6 +17,7 @@ import { createService } from '#runtime/service.ts';
 import { webhookHandlers } from '#runtime/services/webhooks.ts';
 import { memoryAudit } from './audit.ts';
 import { fakeHandlers, memoryLog } from './backend.ts';
+import { cursorKey } from './cursors.ts';
 import type { TestEngine } from './engine.ts';
 import { pendingJob } from './jobs.ts';
 
@@ -74,6 +75,7 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   const app = createService('backend', fakeHandlers(webhookHandlers(deps)), {
     ownership,
     audit,
+    cursorKey,
     log,
     authenticate: async () => caller,
     checkResponses: true,

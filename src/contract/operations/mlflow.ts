@@ -265,7 +265,7 @@ export const MLFLOW_OPERATIONS = [
     summary: 'get_metric_history: one value, that of the end of the run',
     query: MlflowMetricQuery,
     success: { 200: { description: 'The values', schema: MlflowMetricList } },
-    errors: OF_RUN,
+    errors: ['VAL006', ...OF_RUN],
   },
   {
     id: 'mlflowListArtifacts',

@@ -82,6 +82,9 @@ export function shardOf(key: string, shards: number): number {
   return hash % shards;
 }
 
+/** Partition of the tables Registry and Series that holds the key of the cursors of their services. */
+export const CURSOR_KEY_PARTITION = '#cursor-key';
+
 /** Partition of the Jobs table that holds the event log. */
 export const EVENT_LOG_PARTITION = '#events';
 
@@ -151,7 +154,7 @@ export const TABLES = {
       },
     ],
   },
-  /** Models, versions, challenges, idempotency keys and the audit log. */
+  /** Models, versions, challenges, idempotency keys, the audit log, and `#cursor-key` of backend and strategy service. */
   registry: {
     expires: 'expires_at',
     partitionKey: stringKey('pk'),
@@ -183,6 +186,7 @@ export const TABLES = {
    * - `#collections`: `series` is the id of a collection, or `#queue`
    * - `#collection-list`: `series` is the time of creation and the id of a collection, `<created_at>#<id>`
    * - `exchange#instruments`: `series` is a symbol; the item holds its instrument
+   * - `#cursor-key`: the key of the cursors of data collection in AWS
    */
   series: { partitionKey: stringKey('exchange'), sortKey: stringKey('series'), indexes: [] },
 } as const satisfies Record<string, TableDefinition>;
