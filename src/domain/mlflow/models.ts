@@ -7,6 +7,7 @@ import type { Strategies } from '../config/strategy-ports.ts';
 import type { Clock } from '../ports.ts';
 import { listVersions, modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
 import { isoTime } from '../shared/iso-time.ts';
+import { isOwnTag, OWN_TAGS } from '../shared/validate.ts';
 import { aliasesOf } from '../transitions/find-version.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';
@@ -124,9 +125,8 @@ export function versionView(name: string, version: ModelVersion): MlflowVersion 
 
 function versionTags(version: ModelVersion): KeyValue[] {
   const { evidence, image_digest } = version;
-  return [
-    ...userTags(version.tags),
-    ...ownTags({
+  return allTags(
+    ownTags({
       validation_status: version.validation_status,
       look_ahead: version.look_ahead,
       container_image_uri: version.container_image_uri,
@@ -139,22 +139,28 @@ function versionTags(version: ModelVersion): KeyValue[] {
       content_hash: version.content_hash,
       rolled_back: version.rolled_back,
     }),
-  ];
+    version.tags,
+  );
 }
 
-/** Tags of users as pairs: `desk=fx` is the tag `desk` with the value `fx`. */
-export function userTags(tags: readonly string[]): KeyValue[] {
-  return tags.map((tag) => {
+/**
+ * Tags of the platform, then those of users as pairs: `desk=fx` is the tag `desk` with the value `fx`. A user's tag that is, or
+ * reads as, one of the platform is left out, so a filter on it sees the platform's only.
+ */
+export function allTags(own: readonly KeyValue[], tags: readonly string[]): KeyValue[] {
+  const keys = new Set(own.map(({ key }) => key));
+  const pairs = tags.map((tag) => {
     const at = tag.indexOf('=');
     return at < 1 ? { key: tag, value: '' } : { key: tag.slice(0, at), value: tag.slice(at + 1) };
   });
+  return [...own, ...pairs.filter(({ key }) => !keys.has(key) && !isOwnTag(key))];
 }
 
 /** Tags with what Touchstone knows of a version or run, without those that have no value. */
 export function ownTags(values: Readonly<Record<string, unknown>>): KeyValue[] {
   return Object.entries(values)
     .filter(([, value]) => value !== null && value !== undefined)
-    .map(([key, value]) => ({ key: `touchstone.${key}`, value: String(value) }));
+    .map(([key, value]) => ({ key: `${OWN_TAGS}${key}`, value: String(value) }));
 }
 
 function times({ created_at, updated_at }: { readonly created_at: string; readonly updated_at: string }) {

@@ -18,7 +18,7 @@ import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
 import type { JobRow } from '../jobs/job-list-ports.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';
-import { asRecord, ownTags, userTags } from './models.ts';
+import { allTags, asRecord, ownTags } from './models.ts';
 
 /** Backtests, hyperopt jobs and trials as MLflow's runs. */
 
@@ -131,7 +131,6 @@ export function backtestRun(job: StoredBacktestJob): MlflowRun {
     params: flat(job.config, ''),
     tags: [
       ...(notes === '' ? [] : [{ key: 'mlflow.note.content', value: notes }]),
-      ...userTags(tags),
       ...ownTags({
         kind: 'backtest',
         error: job.status === 'failed' ? job.error : undefined,
@@ -150,6 +149,7 @@ export function backtestRun(job: StoredBacktestJob): MlflowRun {
         trial: found_by?.trial,
       }),
     ],
+    userTags: tags,
   });
 }
 
@@ -217,6 +217,7 @@ function runOf(run: {
   readonly metrics: Readonly<Record<string, number>>;
   readonly params: readonly KeyValue[];
   readonly tags: readonly KeyValue[];
+  readonly userTags?: readonly string[];
 }): MlflowRun {
   const { id, period } = run;
   return {
@@ -244,11 +245,10 @@ function runOf(run: {
         )
         .sort(byKey),
       params: run.params.toSorted(byKey),
-      tags: [
-        { key: 'mlflow.runName', value: run.name },
-        { key: 'mlflow.user', value: run.owner },
-        ...run.tags,
-      ],
+      tags: allTags(
+        [{ key: 'mlflow.runName', value: run.name }, { key: 'mlflow.user', value: run.owner }, ...run.tags],
+        run.userTags ?? [],
+      ),
     },
   };
 }

@@ -1,13 +1,12 @@
 import type { KeyValue } from '#contract/registry/mlflow-api.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { isOwnTag, OWN_TAGS } from '../shared/validate.ts';
 
 /** Tags of MLflow's client, stored as the tags `key=value` of a version; a tag without a value is only its key. */
 
 /** Keys of MLflow, without a path that leaves its folder: https://mlflow.org/docs/latest/ml/model-registry */
 const KEY = /^[\p{L}\p{N}_\-. /:]+$/u;
-/** Tags that say what the platform knows of a version. */
-const OWN = 'touchstone.';
-const IMAGE = `${OWN}container_image_uri`;
+const IMAGE = `${OWN_TAGS}container_image_uri`;
 
 /** Key of a tag, as {@link userTags} reads it. */
 const keyOf = (tag: string) => (tag.indexOf('=') < 1 ? tag : tag.slice(0, tag.indexOf('=')));
@@ -41,9 +40,9 @@ function checkKey(key: string): void {
       context: { value: key.slice(0, 100) },
     });
   }
-  if (!key.startsWith(OWN)) return;
+  if (!isOwnTag(key)) return;
   throw new CodedError('RES005', {
-    message: `The platform sets the tags ${OWN}…: ${key.slice(0, 100)} cannot be set or deleted`,
+    message: `The platform sets the tags ${OWN_TAGS}…: ${key.slice(0, 100)} cannot be set or deleted`,
     field: 'key',
     context: { key: key.slice(0, 100) },
   });

@@ -1,7 +1,7 @@
 import type { StoredModel } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { ALIAS_LIMITS, REGISTRATION_LIMITS } from '#contract/values/registry-limits.ts';
-import { checkTags } from '../shared/validate.ts';
+import { checkTags, isOwnTag } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -58,7 +58,9 @@ export async function labelVersion(
     async (state) => {
       const found = existing(reference, state);
       const { model, version } = found;
-      const before = { aliases: aliasNames(model, version), tags: version.tags };
+      // A tag of the platform that was stored before they were reserved goes with the first change.
+      const tagsOfUsers = version.tags.filter((tag) => !isOwnTag(tag));
+      const before = { aliases: aliasNames(model, version), tags: tagsOfUsers };
       const wanted = { ...before, ...change(before) };
       const aliases = modelAliases(found, checkAliases(wanted.aliases, before.aliases));
       const tags = checkTags(wanted.tags, REGISTRATION_LIMITS);

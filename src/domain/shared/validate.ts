@@ -111,7 +111,15 @@ export function checkMaxLength(value: string | undefined, field: string, max: nu
   });
 }
 
-/** The tags, each once. Throws VAL005 beyond `tags` of them or `tag` characters of one. */
+/** Start of the tags with which the platform describes runs and versions to MLflow's clients. */
+export const OWN_TAGS = 'touchstone.';
+
+/** True for a tag, or its key, that only the platform may set. */
+export function isOwnTag(tag: string): boolean {
+  return tag.trim().toLowerCase().startsWith(OWN_TAGS);
+}
+
+/** The tags, each once. Throws VAL005 beyond `tags` of them, beyond `tag` characters of one, and for one of the platform. */
 export function checkTags(
   tags: readonly string[],
   limits: { readonly tags: number; readonly tag: number },
@@ -123,6 +131,14 @@ export function checkTags(
       context: { count: tags.length, max: limits.tags },
     });
   }
-  for (const [index, tag] of tags.entries()) checkMaxLength(tag, `tags.${index}`, limits.tag);
+  for (const [index, tag] of tags.entries()) {
+    checkMaxLength(tag, `tags.${index}`, limits.tag);
+    if (!isOwnTag(tag)) continue;
+    throw new CodedError('VAL005', {
+      message: `Only the platform sets tags ${OWN_TAGS}…: leave out ${JSON.stringify(tag.slice(0, 100))}`,
+      field: `tags.${index}`,
+      context: { value: tag.slice(0, 100) },
+    });
+  }
   return [...new Set(tags)];
 }
