@@ -2,6 +2,7 @@ import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/values/tables.ts';
 import { type AslRun, BACKTEST_ASL, fail, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
+import { FINAL_START_FAILURES, PASSING_PULL_FAILURES } from './pull-failures.ts';
 
 const definition = readDefinition(BACKTEST_ASL);
 const states = Object.entries(definition.States);
@@ -261,6 +262,32 @@ describe('collection step', () => {
     expect(path.slice(-4)).toEqual(['CollectData', 'ClassifyCollectionFailure', 'NoteShortage', 'Done']);
   });
 
+  test.each(PASSING_PULL_FAILURES)(
+    'job waits while the image of its collection cannot be pulled: %s',
+    async (cause) => {
+      const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
+        CheckFreshness: response(false),
+        CollectData: () => fail('States.TaskFailed', cause),
+        NoteShortage: ok,
+      });
+      expect(failure).toBeUndefined();
+      expect(path.slice(-4)).toEqual(['ClassifyCollectionFailure', 'ImageNotPulled', 'NoteShortage', 'Done']);
+    },
+  );
+
+  test.each(FINAL_START_FAILURES)(
+    'backtest uses stored candles when its collection can never start: %s',
+    async (cause) => {
+      const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
+        CheckFreshness: response(false),
+        CollectData: () => fail('States.TaskFailed', cause),
+        RunBacktest: ok,
+      });
+      expect(failure).toBeUndefined();
+      expect(path.slice(-7)).toEqual(['ClassifyCollectionFailure', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
+    },
+  );
+
   test('backtest uses stored candles when the shortage of the collection cannot be stored', async () => {
     const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
       CheckFreshness: response(false),
@@ -358,17 +385,35 @@ describe('capacity', () => {
     expect(path.slice(-4)).toEqual(['RunBacktestOnDemand', 'ClassifyFailure', 'NoteShortage', 'Done']);
   });
 
-  test.each(['CannotPullContainerError: not found', 'AccessDeniedException: ecs:RunTask'])(
-    'job fails at once when ECS cannot start any task: %s',
-    async (cause) => {
-      const asl = await runAsl(BACKTEST_ASL, INPUT, {
-        CheckFreshness: fresh,
-        RunBacktest: crash(cause),
-        MarkFailed: ok,
-      });
-      expect(asl.path.slice(-4)).toEqual(['ClassifyFailure', 'StartRejected', 'MarkFailed', 'Done']);
-    },
-  );
+  test.each(FINAL_START_FAILURES)('job fails at once when ECS cannot start any task: %s', async (cause) => {
+    const asl = await runAsl(BACKTEST_ASL, INPUT, {
+      CheckFreshness: fresh,
+      RunBacktest: crash(cause),
+      MarkFailed: ok,
+    });
+    expect(asl.path.slice(-4)).toEqual(['ClassifyFailure', 'StartRejected', 'MarkFailed', 'Done']);
+  });
+
+  test.each(PASSING_PULL_FAILURES)('job waits while its image cannot be pulled: %s', async (cause) => {
+    const asl = await runAsl(BACKTEST_ASL, INPUT, {
+      CheckFreshness: fresh,
+      RunBacktest: crash(cause),
+      RunBacktestOnDemand: crash(cause),
+      NoteShortage: ok,
+    });
+    expect(asl.failure).toBeUndefined();
+    expect(asl.path.slice(-5)).toEqual([
+      'RunBacktestOnDemand',
+      'ClassifyFailure',
+      'ImageNotPulled',
+      'NoteShortage',
+      'Done',
+    ]);
+    expect(asl.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(1);
+    expect(asl.calls.at(-1)!.parameters.ExpressionAttributeValues).toMatchObject({
+      ':shortage': { M: { reason: { S: 'ECS could not start the task (CannotPullContainerError)' } } },
+    });
+  });
 
   test('task on demand is retried twice', async () => {
     let attempts = 0;

@@ -4,6 +4,7 @@ import { ERROR_SUMMARY_LENGTH } from '#contract/values/tables.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
 import { lostWorkersFixture, resultOf } from './lost-workers-fixture.ts';
+import { FINAL_START_FAILURES, PASSING_PULL_FAILURES } from './pull-failures.ts';
 
 const definition = readDefinition(HYPEROPT_ASL);
 const states = allStates(definition);
@@ -188,8 +189,53 @@ describe('hyperopt workflow', () => {
     expect(path).toContain('WorkerWithoutCapacity');
     expect(calls.filter(({ state }) => state === 'NoteShortage')).toHaveLength(1);
     expect(calls.at(-1)!.parameters.ExpressionAttributeValues![':reason']).toEqual({
-      S: 'AWS had no capacity for the workers.',
+      S: 'ECS could not start the workers: AWS had no capacity, or the registry did not deliver their image.',
     });
+  });
+
+  test.each(PASSING_PULL_FAILURES)(
+    'job waits while the image of its workers cannot be pulled: %s',
+    async (cause) => {
+      const asl = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+        CheckFreshness: fresh,
+        RunWorker: () => fail('States.TaskFailed', cause),
+        RunWorkerOnDemand: () => fail('States.TaskFailed', cause),
+        NoteShortage: ok,
+        RecordFailure: ok,
+      });
+      expect(asl.path).toContain('WorkerWithoutCapacity');
+      const [noted, ...others] = asl.calls.filter(({ state }) => state === 'NoteShortage');
+      expect(others).toEqual([]);
+      expect(noted!.parameters.ExpressionAttributeValues).toMatchObject({
+        ':shortage': { M: { reason: { S: 'ECS could not start a worker (CannotPullContainerError)' } } },
+      });
+    },
+  );
+
+  test.each(FINAL_START_FAILURES)('worker that can never start is not retried: %s', async (cause) => {
+    const { path, calls } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+      CheckFreshness: fresh,
+      RunWorker: () => fail('States.TaskFailed', cause),
+      RecordFailure: ok,
+    });
+    expect(path).toContain('StartRejected');
+    expect(calls.map(({ state }) => state)).not.toContain('RunWorkerOnDemand');
+  });
+
+  test.each([
+    [PASSING_PULL_FAILURES[0]!, 'NoteCollectionShortage'],
+    [FINAL_START_FAILURES[0]!, 'RunWorker'],
+  ])('collection whose image cannot be pulled leads to the right state: %s', async (cause, next) => {
+    const { calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+      CheckFreshness: response(false),
+      CollectData: () => fail('States.TaskFailed', cause),
+      NoteCollectionShortage: ok,
+      RunWorker: ok,
+      RecordFailure: ended,
+    });
+    expect(failure).toBeUndefined();
+    const after = calls.findLastIndex(({ state }) => state === 'CollectData') + 1;
+    expect(calls[after]!.state).toBe(next);
   });
 
   test('worker that was interrupted on Spot finishes on demand', async () => {
@@ -253,23 +299,23 @@ describe('hyperopt job with lost workers', () => {
     },
   );
 
-  test.each([
-    'CannotPullContainerError: manifest not found',
-    'AccessDeniedException: not authorized to perform: ecs:RunTask',
-  ])('job whose workers ECS rejects fails after one execution, without a retry: %s', async (cause) => {
-    const jobId = await newHyperopt();
-    let starts = 0;
-    const names = await executions(jobId, () => {
-      starts++;
-      return fail('ECS.TaskFailed', cause);
-    });
-    expect([names.length, starts]).toEqual([1, 1]);
-    const { job } = await read(jobId);
-    expect(job).toMatchObject({
-      status: 'failed',
-      error: expect.stringMatching(/could not pull the image of the workers/),
-    });
-  });
+  test.each([FINAL_START_FAILURES[0]!, FINAL_START_FAILURES.at(-1)!])(
+    'job whose workers ECS rejects fails after one execution, without a retry: %s',
+    async (cause) => {
+      const jobId = await newHyperopt();
+      let starts = 0;
+      const names = await executions(jobId, () => {
+        starts++;
+        return fail('ECS.TaskFailed', cause);
+      });
+      expect([names.length, starts]).toEqual([1, 1]);
+      const { job } = await read(jobId);
+      expect(job).toMatchObject({
+        status: 'failed',
+        error: expect.stringMatching(/could not pull the image of the workers/),
+      });
+    },
+  );
 
   test('job that finished or was cancelled is unchanged', async () => {
     const jobId = await newHyperopt();

@@ -97,7 +97,7 @@ export const QueueState = z
       }),
     waiting_for: z.enum(WAITING_FOR).meta({
       description:
-        '`slot`: as many jobs run as the platform allows; `capacity`: AWS had no capacity, and the start is repeated; `start`: the job has a slot, and its task is starting',
+        '`slot`: as many jobs run as the platform allows; `capacity`: AWS had no capacity or the registry did not deliver the image, and the start is repeated; `start`: the job has a slot, and its task is starting',
     }),
     reason: z.string().nullable().meta({ description: 'Capacity that was lacking; null otherwise' }),
     next_start: Timestamp.nullable().meta({ description: 'Next start at the earliest; null: at any time' }),

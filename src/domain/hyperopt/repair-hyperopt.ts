@@ -33,11 +33,7 @@ export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
     },
     onRejected: ({ job_id }, reason) => fail(deps, job_id, rejectionMessage('hyperopt job', reason)),
     onShortage: ({ job_id }, reason) =>
-      fail(
-        deps,
-        job_id,
-        `AWS had no capacity for the hyperopt job for a day: ${reason}. Resume the job later.`,
-      ),
+      fail(deps, job_id, `The hyperopt job could not start for a day: ${reason}. Resume the job later.`),
     onEnded: async ({ job_id, status }) => {
       // The tasks of a completed job end automatically.
       if (status === 'completed') return;

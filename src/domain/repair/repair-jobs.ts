@@ -264,7 +264,7 @@ function backtestRepairs(deps: RepairDeps): JobRepairs {
       ),
     onRejected: (job, reason) => fail(job, rejectionMessage('backtest', reason)),
     onShortage: (job, reason) =>
-      fail(job, `AWS had no capacity for the backtest for a day: ${reason}. Submit it again later.`),
+      fail(job, `The backtest could not start for a day: ${reason}. Submit it again later.`),
     onEnded: async ({ job_id }) => {
       const job = await deps.jobs.get(job_id);
       if (!job) return;

@@ -323,7 +323,7 @@ describe('shortage of capacity', () => {
     await lack(2);
     expect(await jobs.get('bt-1')).toMatchObject({
       status: 'failed',
-      error: expect.stringContaining('AWS had no capacity for the backtest for a day: no vCPU'),
+      error: expect.stringContaining('The backtest could not start for a day: no vCPU'),
     });
   });
 });

@@ -3975,7 +3975,7 @@ class QueueState(TypedDict):
     position: int | Literal["1,000+"] | None
     """Estimated number of jobs that start before this one, plus one; null while it starts"""
     waiting_for: Literal["slot", "capacity", "start"]
-    """`slot`: as many jobs run as the platform allows; `capacity`: AWS had no capacity, and the start is repeated; `start`: the job has a slot, and its task is starting"""
+    """`slot`: as many jobs run as the platform allows; `capacity`: AWS had no capacity or the registry did not deliver the image, and the start is repeated; `start`: the job has a slot, and its task is starting"""
     reason: str | None
     """Capacity that was lacking; null otherwise"""
     next_start: str | None
