@@ -14,5 +14,6 @@ export const handler = tableEventsLambda({
   events: new DynamoEventLog(dynamo, env.JOBS_TABLE, Date),
   bus: new EventBus(env.EVENT_BUS, dynamo, env.EVENTS_ENDPOINT),
   changeOf,
+  source: env.EVENT_SOURCE,
   logger: createLogger('table-events', env.LOG_LEVEL),
 });

@@ -164,7 +164,7 @@ export class PlatformStack extends Stack {
       code: this.#code('repair'),
       results: data.results,
     });
-    const { bus } = new TableEvents(this, 'TableEvents', {
+    const { bus, source } = new TableEvents(this, 'TableEvents', {
       config,
       monitoring,
       tables: data.tables,
@@ -186,6 +186,7 @@ export class PlatformStack extends Stack {
       cluster,
       runs: images.forBackend,
       webhooks: webhooks.queue,
+      eventSource: source,
     });
     const { api: backendApi, events } = addBackendApi(this, {
       config,
@@ -362,10 +363,12 @@ export class PlatformStack extends Stack {
       cluster,
       runs,
       webhooks,
+      eventSource,
     }: {
       readonly strategy: StrategyService;
       readonly cluster: ecs.Cluster;
       readonly webhooks: Queue;
+      readonly eventSource: string;
       readonly runs: RegisteredImages['forBackend'];
     },
   ): ServiceFunction {
@@ -385,6 +388,7 @@ export class PlatformStack extends Stack {
       ...runs,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       WEBHOOK_QUEUE_URL: webhooks.queueUrl,
+      EVENT_SOURCE: eventSource,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
       ...promotionVariables(config),
       REQUIRE_ROLLBACK_REASON: config.rollbackReasonRequired ? 'true' : 'false',

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -7,6 +7,7 @@ import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvInput } from '#contract/env/env-fields.ts';
 import type { TableEventsEnv } from '#contract/env/table-events-env.ts';
+import { eventSource } from '#contract/values/event-types.ts';
 import { EVENT_LOG_PARTITION, type TableId } from '#contract/values/tables.ts';
 import { stackOutputs } from '../parts/construct-helpers.ts';
 import { deadLetterQueue } from '../parts/dead-letter-queue.ts';
@@ -20,7 +21,7 @@ export interface TableEventsProps {
   readonly monitoring: Monitoring;
   readonly tables: Readonly<Record<TableId, dynamodb.ITableV2>>;
   readonly code: lambda.Code;
-  readonly environment: Omit<EnvInput<typeof TableEventsEnv>, 'JOBS_TABLE' | 'EVENT_BUS'>;
+  readonly environment: Omit<EnvInput<typeof TableEventsEnv>, 'JOBS_TABLE' | 'EVENT_BUS' | 'EVENT_SOURCE'>;
 }
 
 const ended = ['completed', 'failed', 'cancelled'];
@@ -63,12 +64,16 @@ const ATTEMPTS = 20;
  */
 export class TableEvents extends Construct {
   readonly bus: events.EventBus;
+  /** CloudEvents' `source` of the events. */
+  readonly source: string;
   readonly service: ServiceFunction;
 
   constructor(scope: Construct, id: string, props: TableEventsProps) {
     super(scope, id);
     const { config, monitoring, tables } = props;
     this.bus = new events.EventBus(this, 'Bus', { description: `Touchstone ${config.stage}: events` });
+    const { account, region, stackName } = Stack.of(this);
+    this.source = eventSource(config.stage, `${account}/${region}/${stackName}`);
     this.service = new ServiceFunction(this, 'Service', {
       name: 'TableEvents',
       config,
@@ -79,6 +84,7 @@ export class TableEvents extends Construct {
         ...props.environment,
         JOBS_TABLE: tables.jobs.tableName,
         EVENT_BUS: this.bus.eventBusName,
+        EVENT_SOURCE: this.source,
       },
       timeout: Duration.minutes(1),
       memorySize: 512,
@@ -95,7 +101,10 @@ export class TableEvents extends Construct {
         'Changes of tables became no events: rules on the event bus and followers of the stream miss them.',
     });
     for (const table of Object.keys(EVENT_RECORDS) as TableId[]) this.#read(table, tables[table], lost);
-    stackOutputs(this, 'bus of the events', { EventBusName: this.bus.eventBusName });
+    stackOutputs(this, 'bus of the events', {
+      EventBusName: this.bus.eventBusName,
+      EventSource: this.source,
+    });
   }
 
   /** The stream of a restored table is unknown here: the table has no events. */

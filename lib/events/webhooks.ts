@@ -8,7 +8,7 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvInput } from '#contract/env/env-fields.ts';
 import type { WebhooksEnv } from '#contract/env/webhooks-env.ts';
-import { EVENT_SOURCE } from '#contract/values/event-types.ts';
+import { BUS_SOURCE } from '#contract/values/event-types.ts';
 import {
   DELIVERY_PREFIX,
   PENDING_DELIVERY_PREFIX,
@@ -86,7 +86,7 @@ export class Webhooks extends Construct {
     new events.Rule(this, 'Events', {
       description: 'Events that webhooks may receive',
       eventBus: props.bus,
-      eventPattern: { source: [EVENT_SOURCE] },
+      eventPattern: { source: [BUS_SOURCE] },
       // Events that the bus could not pass on within a day ring the same alarm.
       targets: [new SqsQueue(this.queue, { deadLetterQueue: lost })],
     });

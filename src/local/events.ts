@@ -21,6 +21,8 @@ export interface LocalEventsOptions {
   readonly folder: string;
   /** File of the embedded engine; undefined with another engine, which deletes old records itself. */
   readonly dbPath: string | undefined;
+  /** CloudEvents' `source` of this platform. */
+  readonly source: string;
   readonly events: EventLog;
   /** Passes events on. When it throws, it gets them again. */
   readonly deliver: (events: readonly PlatformEvent[]) => Promise<void>;
@@ -103,7 +105,7 @@ class Reader {
       if (after === 'done') continue;
       const { changes, position } = await this.#client.read(arn, shard, after);
       count += changes.length;
-      const events = eventsOf(changes, (error, { keys }) =>
+      const events = eventsOf(this.#options.source, changes, (error, { keys }) =>
         this.#options.log.error('failed to derive an event', { error: error as Error, keys }),
       );
       if (events.length > 0) {

@@ -18,6 +18,7 @@ import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import { NO_POLICY } from '#contract/registry/release-policy.ts';
+import { eventSource } from '#contract/values/event-types.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import { LAYOUT_VERSION } from '#contract/values/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
@@ -101,10 +102,12 @@ async function startServices(
   await createTables(stores.dynamo, LOCAL_TABLES);
   const delivery = openWebhooks(stores, options.webhooksAllowLoopback ?? false, storage, log);
   running.add(() => delivery.waker.stop());
+  const source = eventSource('local', folder.id);
   const events = await startEvents({
     dynamo: stores.dynamo,
     endpoint: database.endpoint,
     folder: folder.path,
+    source,
     log,
     dbPath: options.dynamodbEndpoint ? undefined : folder.dbPath,
     events: stores.events,
@@ -227,7 +230,7 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
-      webhookDelivery: delivery,
+      webhookDelivery: { ...delivery, eventSource: source },
       dashboard: options.dashboard,
       otherServices: { strategy: strategy.app, data_collection: data.app },
       ...promotions,

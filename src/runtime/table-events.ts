@@ -9,6 +9,8 @@ interface TableEventsDeps<StreamRecord> {
   readonly events: Pick<EventLog, 'append'>;
   readonly bus: { put(events: readonly PlatformEvent[]): Promise<void> };
   readonly changeOf: (record: StreamRecord) => TableChange;
+  /** CloudEvents' `source` of this platform. */
+  readonly source: string;
   readonly logger: Logger;
 }
 
@@ -17,11 +19,11 @@ interface TableEventsDeps<StreamRecord> {
  * Lambda sends the batch again.
  */
 export function tableEventsLambda<StreamRecord>(deps: TableEventsDeps<StreamRecord>) {
-  const { events, bus, changeOf, logger } = deps;
+  const { events, bus, changeOf, source, logger } = deps;
   return middy<{ readonly Records: readonly StreamRecord[] }, void>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .handler(async ({ Records }) => {
-      const derived = eventsOf(Records.map(changeOf), (error, { keys }) =>
+      const derived = eventsOf(source, Records.map(changeOf), (error, { keys }) =>
         logger.error('failed to derive an event', { error: error as Error, keys }),
       );
       await events.append(derived);

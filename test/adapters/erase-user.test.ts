@@ -193,7 +193,9 @@ test('webhooks of the user are deleted with their deliveries, those of others st
   await webhooks.create(of('wh-1', SUBJECT));
   await webhooks.create(of('wh-2', 'grace'));
   for (const id of ['wh-1', 'wh-2']) {
-    await deliveries.add(newDelivery(sha256, id, testEvent(id, '1', Date.now()), Date.now()));
+    await deliveries.add(
+      newDelivery(sha256, id, testEvent('touchstone/local/1', id, '1', Date.now()), Date.now()),
+    );
   }
   expect(await erase(true)).toMatchObject({ webhooks: 1 });
   expect(await erase()).toMatchObject({ webhooks: 1 });

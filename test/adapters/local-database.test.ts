@@ -171,6 +171,17 @@ test('data folder serves one platform at a time and is free after a kill', async
   openDataFolder(path).release();
 });
 
+test('each data folder has a name of its own, which it keeps', () => {
+  const idOf = (name: string) => {
+    const opened = openDataFolder(join(folder, name));
+    opened.release();
+    return opened.id;
+  };
+  expect(idOf('named')).toMatch(/^[0-9a-f]{16}$/);
+  expect(idOf('named')).toBe(idOf('named'));
+  expect(idOf('named')).not.toBe(idOf('other'));
+});
+
 test('openDataFolder rejects another layout version with instructions and changes nothing', () => {
   const path = join(folder, 'old-layout');
   openDataFolder(path).release();

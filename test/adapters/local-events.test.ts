@@ -46,6 +46,7 @@ async function open() {
       dynamo,
       endpoint: database.endpoint,
       folder,
+      source: 'touchstone/local/1',
       dbPath,
       log,
       events: { append, after: events.after.bind(events) },

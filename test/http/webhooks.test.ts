@@ -122,7 +122,7 @@ describe('access', () => {
     await fixture.publish(...['bt-1', 'bt-2', 'bt-3', 'bt-4'].map((id) => backtestEvent(id)), market);
     await fixture.lane(webhook_id);
     const subjects = fixture.sent.map(({ body }) => JSON.parse(body).subject);
-    expect(subjects).toEqual(['backtests/bt-1', 'backtests/bt-3', 'series/sim/BTC/1h']);
+    expect(subjects.sort()).toEqual(['backtests/bt-1', 'backtests/bt-3', 'series/sim/BTC/1h']);
   });
 
   it('webhook of an admin with `all` receives events of all resources', async () => {
@@ -178,6 +178,15 @@ describe('deliveries', () => {
     expect(ids[0]).toMatch(/^msg_[0-9a-f]{32}$/);
     expect(ids[0]).toBe(ids[1]);
     expect(JSON.parse(fixture.sent[0]!.body)).toEqual(backtestEvent('bt-1'));
+  });
+
+  it('events of two platforms with one ID are two messages to a receiver', async () => {
+    const { webhook_id } = await fixture.create();
+    const event = backtestEvent('bt-1');
+    await fixture.publish(event, { ...event, source: 'touchstone/prod/other' });
+    await runUntilDone(webhook_id);
+    expect(new Set(fixture.sent.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+    expect(new Set(fixture.sent.map(({ body }) => JSON.parse(body).source)).size).toBe(2);
   });
 
   it('failed delivery is attempted with growing pauses for 24 hours, then it has failed', async () => {

@@ -29,6 +29,7 @@ beforeAll(async () => {
     DYNAMODB_ENDPOINT: engine.endpoint,
     JOBS_TABLE: engine.tables.jobs,
     EVENT_BUS: 'touchstone-events',
+    EVENT_SOURCE: 'touchstone/prod/a',
     EVENTS_ENDPOINT: `http://127.0.0.1:${port}`,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -81,7 +82,12 @@ it('function puts the events of a batch on the bus, ten per request, and adds th
     Source: 'touchstone',
     DetailType: 'backtest.started',
   });
-  expect(JSON.parse(entry.Detail)).toMatchObject({ type: 'backtest.started', subject: 'backtests/bt-0' });
+  // Rules of the bus name its own source. The event's says which stage and platform.
+  expect(JSON.parse(entry.Detail)).toMatchObject({
+    type: 'backtest.started',
+    source: 'touchstone/prod/a',
+    subject: 'backtests/bt-0',
+  });
   expect(await logged()).toEqual(ids.map((id) => `backtests/${id}`));
 });
 

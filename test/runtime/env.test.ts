@@ -22,6 +22,7 @@ const BACKEND = {
   DATA_PROXY_FUNCTION: 'data-proxy',
   FAST_LANE_SECONDS: '20',
   WEBHOOK_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/123456789012/webhooks',
+  EVENT_SOURCE: 'touchstone/test/a',
 };
 
 describe('readEnv', () => {

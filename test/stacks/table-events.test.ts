@@ -49,3 +49,15 @@ test('a restored table, whose stream is unknown, has no events, and synthesis sa
   expect(streams).toHaveLength(2);
   expect(stage.warnings.join()).toContain('restored-registry');
 });
+
+test('events name stage, account, region and stack as their source, in the function and in the backend', () => {
+  const sourceOf = (stage: ReturnType<typeof templatesOf>, prefix: string) => {
+    const [service] = ofType(stage, 'AWS::Lambda::Function').filter(([id]) => id.startsWith(prefix));
+    return JSON.stringify(service![1].Properties.Environment.Variables.EVENT_SOURCE);
+  };
+  const source = sourceOf(prod, 'TableEventsService');
+  expect(source).toMatch(/touchstone\/prod\/.*touchstone-prod-platform/);
+  expect(source).toContain('AWS::AccountId');
+  expect(source).toContain('AWS::Region');
+  expect(sourceOf(prod, 'Backend')).toBe(source);
+});

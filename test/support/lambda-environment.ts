@@ -27,6 +27,7 @@ export const BACKEND_ENVIRONMENT = {
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
   WEBHOOK_QUEUE_URL: 'http://127.0.0.1:1/queue',
+  EVENT_SOURCE: 'touchstone/test/a',
   FAST_LANE_SECONDS: '20',
 };
 

@@ -66,6 +66,7 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
     signatures: webhookSignatures,
     ids: ulids,
     digest: sha256,
+    eventSource: SOURCE,
     random: () => 0.5,
     cursors: { encode: encodeCursor, decode: decodeCursor },
     maxReplayed: 5,
@@ -128,6 +129,8 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   };
 }
 
+const SOURCE = 'touchstone/local/1';
+
 /** An event of a backtest. */
 export function backtestEvent(jobId: string, sequence = 1, type = 'backtest.started'): PlatformEvent {
   const subject = `backtests/${jobId}`;
@@ -135,7 +138,7 @@ export function backtestEvent(jobId: string, sequence = 1, type = 'backtest.star
   return {
     specversion: '1.0',
     id: `${subject}#${sequence}#${type}`,
-    source: 'touchstone',
+    source: SOURCE,
     type,
     subject,
     time: new Date(START + sequence * 1_000).toISOString(),

@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { PlatformEvent } from '#contract/platform/events.ts';
+import { BUS_SOURCE } from '#contract/values/event-types.ts';
 import { signedCall } from './signed-call.ts';
 
 /** Limit of PutEvents. */
@@ -34,7 +35,7 @@ export class EventBus {
     const body = JSON.stringify({
       Entries: events.map((event) => ({
         EventBusName: this.#name,
-        Source: event.source,
+        Source: BUS_SOURCE,
         DetailType: event.type,
         Detail: JSON.stringify(event),
         Time: Math.floor(Date.parse(event.time) / 1_000),

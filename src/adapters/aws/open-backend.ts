@@ -53,6 +53,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     }),
     dataProxy,
     webhookDelivery: {
+      eventSource: env.EVENT_SOURCE,
       // It checks addresses; the function of webhooks sends.
       sender: lazy(async () => {
         const { HttpsSender } = await import('../webhooks/https-sender.ts');

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -9,6 +10,8 @@ import { FileLock } from './file-lock.ts';
 /** Folder with all data of a local platform. */
 export interface DataFolder {
   readonly path: string;
+  /** Random name of the platform, which its events have in their source. A copy of the folder has the same. */
+  readonly id: string;
   /** SQLite file of the database. */
   readonly dbPath: string;
   /** Layout of the database: this version's, or an earlier one that must be upgraded before use. */
@@ -41,10 +44,11 @@ export function openDataFolder(folder: string): DataFolder {
     );
   }
   const dbPath = join(path, 'database.sqlite');
-  let layout: number;
+  let [layout, id] = [0, ''];
   try {
     finishUpgrade({ path, dbPath, layout: storedLayout(path) });
     layout = checkLayout(path, existsSync(dbPath));
+    id = platformId(path);
   } catch (error) {
     lock.close();
     throw error;
@@ -54,12 +58,20 @@ export function openDataFolder(folder: string): DataFolder {
   rmSync(temporaryPath, { recursive: true, force: true });
   return {
     path,
+    id,
     temporaryPath,
     dbPath,
     layout,
     objectsPath: join(path, 'objects'),
     release: () => lock.close(),
   };
+}
+
+/** Made when the folder is first opened. */
+function platformId(path: string): string {
+  const file = join(path, 'platform-id');
+  if (!existsSync(file)) writing(path, () => writeFileSync(file, `${randomBytes(8).toString('hex')}\n`));
+  return readFileSync(file, 'utf8').trim();
 }
 
 const layoutFile = (path: string) => join(path, 'layout-version');

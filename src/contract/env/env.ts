@@ -179,6 +179,8 @@ export const BackendEnv = {
     DATA_PROXY_FUNCTION: text,
     /** Queue of the function that delivers events to webhooks. */
     WEBHOOK_QUEUE_URL: url,
+    /** CloudEvents' `source` of the events. */
+    EVENT_SOURCE: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: optional(url),
     CANARY_TOKEN: optional(CanaryEnv.variables.CANARY_TOKEN),

@@ -10,6 +10,7 @@ export const TableEventsEnv = {
     LOG_LEVEL: backend.LOG_LEVEL,
     DYNAMODB_ENDPOINT: backend.DYNAMODB_ENDPOINT,
     JOBS_TABLE: backend.JOBS_TABLE,
+    EVENT_SOURCE: backend.EVENT_SOURCE,
     /** Name of the EventBridge bus. */
     EVENT_BUS: text,
     /** EventBridge endpoint; absent: AWS. */

@@ -3,7 +3,7 @@ import { BacktestResult, CollectionOutcome } from '../backtests/backtest.ts';
 import { Timestamp } from '../common/time.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from '../registry/stored-challenge.ts';
 import { STAGES } from '../registry/stored-registry.ts';
-import { EVENT_SOURCE, EVENT_TYPES, type EventType } from '../values/event-types.ts';
+import { EVENT_TYPES, type EventType } from '../values/event-types.ts';
 
 /** The catalogue of events: one schema for each type. Events name resources and no users. */
 
@@ -106,7 +106,10 @@ const attributes = {
   id: z.string().meta({
     description: 'The same for each delivery of an event. Use it to ignore repeated deliveries',
   }),
-  source: z.literal(EVENT_SOURCE),
+  source: z.string().meta({
+    description:
+      'Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only',
+  }),
   subject: z.string().meta({
     description: 'Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`',
   }),
@@ -139,7 +142,7 @@ export type PlatformEvent = {
   readonly [T in EventType]: {
     readonly specversion: '1.0';
     readonly id: string;
-    readonly source: typeof EVENT_SOURCE;
+    readonly source: string;
     readonly type: T;
     readonly subject: string;
     readonly time: string;

@@ -27,8 +27,17 @@ export const EVENT_TYPES = {
 } as const;
 export type EventType = keyof typeof EVENT_TYPES;
 
-/** Value of the CloudEvents attribute `source`. */
-export const EVENT_SOURCE = 'touchstone';
+/** Source of the events for the rules of the EventBridge bus, and the first part of `source` in CloudEvents. */
+export const BUS_SOURCE = 'touchstone';
+
+/**
+ * CloudEvents' attribute `source`. IDs are unique in a source only: two platforms have equal ones for different events.
+ *
+ * @param platform name that no other platform has
+ */
+export function eventSource(stage: string, platform: string): string {
+  return `${BUS_SOURCE}/${stage}/${platform}`;
+}
 
 /** Days for which the event log keeps an event. */
 export const EVENT_LOG_DAYS = 7;

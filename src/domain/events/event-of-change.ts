@@ -1,5 +1,5 @@
 import type { EventData, PlatformEvent } from '#contract/platform/events.ts';
-import { EVENT_SOURCE, type EventType } from '#contract/values/event-types.ts';
+import type { EventType } from '#contract/values/event-types.ts';
 import { isoTime } from '../shared/iso-time.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -19,14 +19,20 @@ export interface TableChange {
 /** A change whose own time is older was written by a restore or an upgrade, ms. */
 const MAX_AGE_MS = 60 * 60_000;
 
-/** Events of changes. A change that cannot be read is passed to `onError`: it must not stop those that follow. */
+/**
+ * Events of changes. A change that cannot be read is passed to `onError`: it must not stop those that follow.
+ *
+ * @param source CloudEvents' `source` of this platform
+ */
 export function eventsOf(
+  source: string,
   changes: readonly TableChange[],
   onError: (error: unknown, change: TableChange) => void,
 ): PlatformEvent[] {
   return changes.flatMap((change) => {
     try {
-      return eventOf(change) ?? [];
+      const event = eventOf(change);
+      return event ? [{ ...event, source } as PlatformEvent] : [];
     } catch (error) {
       onError(error, change);
       return [];
@@ -34,8 +40,10 @@ export function eventsOf(
   });
 }
 
+type DerivedEvent = Omit<PlatformEvent, 'source'>;
+
 /** Event of a change; undefined for most changes. */
-function eventOf(change: TableChange): PlatformEvent | undefined {
+function eventOf(change: TableChange): DerivedEvent | undefined {
   const { keys, after } = change;
   if (!after) return undefined;
   const event =
@@ -53,22 +61,21 @@ function make<T extends EventType>(
   sequence: unknown,
   time: unknown,
   data: EventData<T>,
-): PlatformEvent {
+): DerivedEvent {
   return {
     specversion: '1.0',
     id: `${subject}#${sequence}#${type}`,
-    source: EVENT_SOURCE,
     type,
     subject,
     time: String(time),
     datacontenttype: 'application/json',
     sequence: Number(sequence),
     data,
-  } as PlatformEvent;
+  };
 }
 
 /** Events of jobs. A job is first stored as pending, so a new item is no event. */
-function jobEvent({ keys, before }: TableChange, after: Item): PlatformEvent | undefined {
+function jobEvent({ keys, before }: TableChange, after: Item): DerivedEvent | undefined {
   const { kind } = after;
   if (keys.item !== 'JOB' || !before || (kind !== 'backtest' && kind !== 'hyperopt')) return undefined;
   if (before.status === after.status) return collectionEvent(before, after);
@@ -93,7 +100,7 @@ function jobEvent({ keys, before }: TableChange, after: Item): PlatformEvent | u
   }
 }
 
-function completedEvent(kind: 'backtest' | 'hyperopt', subject: string, after: Item): PlatformEvent {
+function completedEvent(kind: 'backtest' | 'hyperopt', subject: string, after: Item): DerivedEvent {
   const { revision, finished_at } = after;
   if (kind === 'backtest') {
     const data = { ...jobData(after), result: after.result } as EventData<'backtest.completed'>;
@@ -119,7 +126,7 @@ function jobData(job: Item): EventData<'backtest.started'> {
 }
 
 /** Event of the collection that a job waited for: its outcome was added to the job. */
-function collectionEvent(before: Item, after: Item): PlatformEvent | undefined {
+function collectionEvent(before: Item, after: Item): DerivedEvent | undefined {
   const outcome = after.collection as Item | null;
   if (!outcome || (before.collection as Item | null)?.at === outcome.at) return undefined;
   const { symbols, start, end, exchange, timeframe } = after.execution_input as Item;
@@ -139,7 +146,7 @@ function collectionEvent(before: Item, after: Item): PlatformEvent | undefined {
 }
 
 /** Events of models and challenges: each is an item of their history. */
-function historyEvent({ keys, before }: TableChange, after: Item): PlatformEvent | undefined {
+function historyEvent({ keys, before }: TableChange, after: Item): DerivedEvent | undefined {
   if (before || !String(keys.sk).startsWith('EVENT#')) return undefined;
   const { action, sequence, at } = after;
   if (String(keys.pk).startsWith('CHALLENGE#')) {
@@ -208,7 +215,7 @@ function challengeType(action: string, outcome: unknown): Kind<'challenge'> | un
 }
 
 /** Events of market data: ends of collections, and series with more gaps. */
-function dataEvent(change: TableChange, after: Item): PlatformEvent | undefined {
+function dataEvent(change: TableChange, after: Item): DerivedEvent | undefined {
   const partition = String(change.keys.exchange);
   // The queue of collections is in the same partition.
   if (partition === '#collections') return collectedEvent(change.before, after);
@@ -216,7 +223,7 @@ function dataEvent(change: TableChange, after: Item): PlatformEvent | undefined 
   return undefined;
 }
 
-function collectedEvent(before: Item | undefined, after: Item): PlatformEvent | undefined {
+function collectedEvent(before: Item | undefined, after: Item): DerivedEvent | undefined {
   const stored = after.stored as Item;
   if (stored.status !== 'completed' || (before?.stored as Item | undefined)?.status === 'completed')
     return undefined;
@@ -234,7 +241,7 @@ function collectedEvent(before: Item | undefined, after: Item): PlatformEvent | 
   return make('data.collected', `collections/${collection_id}`, after.revision, stored.updated_at, data);
 }
 
-function gapEvent({ keys, before, at }: TableChange, after: Item): PlatformEvent | undefined {
+function gapEvent({ keys, before, at }: TableChange, after: Item): DerivedEvent | undefined {
   const gaps = gapsOf(after);
   const new_gaps = gaps - (before ? gapsOf(before) : 0);
   if (new_gaps <= 0) return undefined;

@@ -2,7 +2,7 @@ import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { Digest } from '#contract/values/digest.ts';
 import { HOUR_MS } from '#contract/values/durations.ts';
-import { EVENT_SOURCE, type EventType, selects } from '#contract/values/event-types.ts';
+import { type EventType, selects } from '#contract/values/event-types.ts';
 import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
 import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
@@ -15,17 +15,17 @@ const CONCURRENT_WEBHOOKS = 20;
 const HASH_LENGTH = 32;
 
 /** An event that webhooks deliver: of the catalogue, or a test. */
-export type DeliveredEvent = Pick<PlatformEvent, 'id' | 'subject' | 'time' | 'sequence'> & {
+export type DeliveredEvent = Pick<PlatformEvent, 'id' | 'source' | 'subject' | 'time' | 'sequence'> & {
   readonly type: EventType | typeof TEST_EVENT_TYPE;
 };
 
 /** The event that tests a webhook. */
-export function testEvent(webhookId: string, id: string, now: number): DeliveredEvent {
+export function testEvent(source: string, webhookId: string, id: string, now: number): DeliveredEvent {
   const subject = `webhooks/${webhookId}`;
   const event = {
     specversion: '1.0',
     id: `${subject}#${id}#${TEST_EVENT_TYPE}`,
-    source: EVENT_SOURCE,
+    source,
     type: TEST_EVENT_TYPE,
     subject,
     time: isoTime(now),
@@ -39,7 +39,7 @@ export function testEvent(webhookId: string, id: string, now: number): Delivered
 
 /**
  * The delivery of an event to a webhook. Its IDs follow from the event: adding it again finds it, and a receiver sees the same message
- * ID each time. IDs ascend with the time of the event.
+ * ID each time, which no event of another platform has. IDs ascend with the time of the event.
  */
 export function newDelivery(
   digest: Digest,
@@ -47,7 +47,7 @@ export function newDelivery(
   event: DeliveredEvent,
   now: number,
 ): StoredDelivery {
-  const hash = digest(event.id).slice(0, HASH_LENGTH);
+  const hash = digest(`${event.source}#${event.id}`).slice(0, HASH_LENGTH);
   return {
     schema_version: 1,
     webhook_id: webhookId,

@@ -19,6 +19,8 @@ export interface ReplayDeps extends Pick<DeliveryDeps, 'webhooks' | 'deliveries'
   readonly waker: WebhookWaker;
   readonly ids: Ids;
   readonly digest: Digest;
+  /** CloudEvents' `source` of this platform. */
+  readonly eventSource: string;
   readonly clock: Clock;
   /** Events of one replay. Default: the limit of the contract. */
   readonly maxReplayed?: number;
@@ -33,7 +35,7 @@ const MAX_ATTEMPTS = 3;
 /** Sends a test event. Throws HOOK001, RES005 for a webhook that is not active, DATA005. */
 export async function testWebhook(deps: ReplayDeps, id: string): Promise<StoredDelivery> {
   await activeWebhook(deps, id);
-  const event = testEvent(id, deps.ids.ulid(), deps.clock.now());
+  const event = testEvent(deps.eventSource, id, deps.ids.ulid(), deps.clock.now());
   const delivery = newDelivery(deps.digest, id, event, deps.clock.now());
   await deps.deliveries.add(delivery);
   await deps.waker.wake(id);

@@ -42,7 +42,7 @@ export interface BackendDeps
   readonly signalFiles: SignalFiles;
   readonly deliveries: DeliveryStore;
   /** Parts of webhooks that are not stored. */
-  readonly webhookDelivery: Pick<WebhookHandlerDeps, 'sender' | 'signatures' | 'waker'>;
+  readonly webhookDelivery: Pick<WebhookHandlerDeps, 'sender' | 'signatures' | 'waker' | 'eventSource'>;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
   /** True where calls need a token. */

@@ -113,8 +113,10 @@ const CHANGES: Readonly<Record<EventType, TableChange>> = {
   },
 };
 
+const SOURCE = 'touchstone/local/1';
+
 const derive = (...changes: TableChange[]) =>
-  eventsOf(changes, (error) => {
+  eventsOf(SOURCE, changes, (error) => {
     throw error;
   });
 
@@ -122,7 +124,7 @@ test.each(Object.keys(EVENT_TYPES) as EventType[])('a change becomes %s, as its 
   const [event, ...others] = derive(CHANGES[type]);
   expect(others).toEqual([]);
   expect(event).toEqual(EVENT_SCHEMAS[type].parse(event));
-  expect(event).toMatchObject({ type, sequence: 7, specversion: '1.0', source: 'touchstone' });
+  expect(event).toMatchObject({ type, sequence: 7, specversion: '1.0', source: SOURCE });
   expect(JSON.stringify(event)).not.toContain('ann');
   // A repeated delivery has the same id, and other changes have others.
   expect(derive(CHANGES[type])).toEqual([event]);
@@ -155,7 +157,7 @@ test.each<[string, TableChange]>([
 test('a change that cannot be read is reported and stops no other', () => {
   const broken: TableChange = { keys: series, after: { revision: 1, months: 'x' }, at };
   const errors: unknown[] = [];
-  const events = eventsOf([broken, CHANGES['version.staged']], (error) => errors.push(error));
+  const events = eventsOf(SOURCE, [broken, CHANGES['version.staged']], (error) => errors.push(error));
   expect(events.map(({ type }) => type)).toEqual(['version.staged']);
   expect(errors).toHaveLength(1);
 });

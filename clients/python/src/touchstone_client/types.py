@@ -154,7 +154,8 @@ class BacktestCancelledEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -181,7 +182,8 @@ class BacktestCompletedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -392,7 +394,8 @@ class BacktestFailedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -832,7 +835,8 @@ class BacktestStartedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1135,7 +1139,8 @@ class ChallengeAdvancedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1378,7 +1383,8 @@ class ChallengeExpiredEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1405,7 +1411,8 @@ class ChallengeHeldEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1445,7 +1452,8 @@ class ChallengeLostEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1498,7 +1506,8 @@ class ChallengeRefusedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1677,7 +1686,8 @@ class ChallengeWonEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1945,7 +1955,8 @@ class DataCollectedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -1979,7 +1990,8 @@ class DataGapEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -2007,7 +2019,8 @@ class DataStaleEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -2262,7 +2275,8 @@ class HyperoptCancelledEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -2289,7 +2303,8 @@ class HyperoptCompletedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -2319,7 +2334,8 @@ class HyperoptFailedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -2730,7 +2746,8 @@ class HyperoptStartedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -5258,7 +5275,8 @@ class VersionPromotedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -5289,7 +5307,8 @@ class VersionRefusedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -5320,7 +5339,8 @@ class VersionRegisteredEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -5351,7 +5371,8 @@ class VersionRolledBackEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
@@ -5382,7 +5403,8 @@ class VersionStagedEvent(TypedDict):
     specversion: Literal["1.0"]
     id: str
     """The same for each delivery of an event. Use it to ignore repeated deliveries"""
-    source: Literal["touchstone"]
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
