@@ -38,6 +38,32 @@ export interface ServiceApiProps extends ApiTargets {
 }
 
 /**
+ * Fields of the access log, with the variables of API Gateway that it writes. A value that a request does not have is `-`. No field has
+ * what a client could forge a field with: `resource` is the path of the document, not that of the request.
+ */
+const ACCESS_LOG = {
+  /** Also the correlation ID of a response that the gateway made itself. */
+  request_id: '$context.requestId',
+  time: '$context.requestTime',
+  ip: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  resource: '$context.resourcePath',
+  protocol: '$context.protocol',
+  status: '$context.status',
+  response_bytes: '$context.responseLength',
+  response_ms: '$context.responseLatency',
+  /** Both are `-` unless the gateway made the response itself. */
+  error: '$context.error.message',
+  response_type: '$context.error.responseType',
+  /** Of the function's response, and of Lambda, which calls it. */
+  integration_status: '$context.integration.status',
+  lambda_status: '$context.integrationStatus',
+  integration_error: '$context.integrationErrorMessage',
+  integration_ms: '$context.integration.latency',
+  firewall: '$context.wafResponseCode',
+};
+
+/**
  * REST API of a service, imported from an OpenAPI document of the operations table: one resource of the stack instead of a hundred.
  * A REST API, not an HTTP API: only its gateway responses can carry the
  * error body and `X-Correlation-ID` for errors of the gateway itself.
@@ -73,7 +99,7 @@ export class ServiceApi extends Construct {
         tracingEnabled: true,
         loggingLevel: apigateway.MethodLoggingLevel.ERROR,
         accessLogDestination: new apigateway.LogGroupLogDestination(logGroup(this, 'AccessLog', config)),
-        accessLogFormat: apigateway.AccessLogFormat.jsonWithStandardFields(),
+        accessLogFormat: apigateway.AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
         // Far above interactive use, far below an account's default of 1,000 concurrent executions.
         throttlingRateLimit: 200,
         throttlingBurstLimit: 400,

@@ -83,6 +83,14 @@ export const LOG_QUERIES: readonly LogQuery[] = [
   },
 ];
 
+/** What the gateway answered itself, or in place of a function. Its fields are those of the access log: lib/http/service-api.ts. */
+export const GATEWAY_QUERY: LogQuery = {
+  name: 'Errors of the gateway',
+  query: `filter status >= 400 and response_type != "-"
+| stats count(*) as errors, max(integration_ms) as slowest by status, response_type, error, lambda_status, integration_error
+| sort errors desc`,
+};
+
 /** Saved queries of CloudWatch Logs Insights over the logs of its stack. Create it after all others. */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string) {
@@ -95,13 +103,18 @@ export class LogQueries extends Construct {
     const own = groups.filter(
       (each) => !/^(BacktestFlow|HyperoptFlow|ImageTask)\/|AccessLog|Network/.test(pathOf(each)),
     );
-    for (const [at, { name, query, logs: prefixes = [''] }] of LOG_QUERIES.entries()) {
-      const read = own.filter((each) => prefixes.some((prefix) => pathOf(each).startsWith(prefix)));
-      new logs.CfnQueryDefinition(this, `Query${at}`, {
+    const save = (id: string, { name, query }: LogQuery, read: readonly logs.LogGroup[]) =>
+      new logs.CfnQueryDefinition(this, id, {
         name: `${stack.stackName}/${name}`,
         queryString: query,
         logGroupNames: read.map((each) => each.logGroupName),
       });
+    for (const [at, query] of LOG_QUERIES.entries()) {
+      const { logs: prefixes = [''] } = query;
+      const read = own.filter((each) => prefixes.some((prefix) => pathOf(each).startsWith(prefix)));
+      save(`Query${at}`, query, read);
     }
+    const access = groups.filter((each) => pathOf(each).includes('AccessLog'));
+    save('GatewayQuery', GATEWAY_QUERY, access);
   }
 }

@@ -57,6 +57,10 @@ const NOT_IN_MOTO: Readonly<Record<string, string>> = {
     'moto has no StopDeployment of CodeDeploy',
   'aws backup start-restore-job --recovery-point-arn ARN --iam-role-arn ROLE --metadata targetTableName=NAME':
     'moto has no StartRestoreJob of AWS Backup',
+  'aws dynamodb update-contributor-insights --table-name TABLE --contributor-insights-action ENABLE --contributor-insights-mode THROTTLED_KEYS':
+    'moto has no UpdateContributorInsights',
+  'aws dynamodb update-contributor-insights --table-name TABLE --contributor-insights-action DISABLE':
+    'moto has no UpdateContributorInsights',
 };
 
 /** Test that starts the program of a command, and its text there. */

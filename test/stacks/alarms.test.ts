@@ -83,6 +83,16 @@ test('runbook entry of each alarm has impact, diagnosis and action', () => {
   }
 });
 
+test('runbook switches Contributor Insights on where it names it, and off again', () => {
+  const entries = runbook.split(/^## /m).filter((entry) => entry.includes('Contributor Insights'));
+  expect(entries.map(slug)).toEqual(['table-throttles']);
+  for (const action of ['ENABLE', 'DISABLE']) {
+    expect(entries[0]).toContain(`--contributor-insights-action ${action}`);
+  }
+  // It is off where nobody switched it on.
+  expect(JSON.stringify([...prod.resources.values()])).not.toContain('ContributorInsights');
+});
+
 const slug = (entry: string) => entry.split('\n')[0]!.toLowerCase().replaceAll(' ', '-');
 
 test('APIs publish no metrics per method', () => {

@@ -217,6 +217,24 @@ test('every stage logs requests, traces and throttles', () => {
   }
 });
 
+test('access log says who failed a request: the gateway, its firewall, Lambda or the function', () => {
+  for (const [id, { Properties }] of ofType(dev, 'AWS::ApiGateway::Stage')) {
+    // Variables of https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
+    expect(JSON.parse(Properties.AccessLogSetting.Format), id).toMatchObject({
+      request_id: '$context.requestId',
+      status: '$context.status',
+      error: '$context.error.message',
+      response_type: '$context.error.responseType',
+      integration_status: '$context.integration.status',
+      lambda_status: '$context.integrationStatus',
+      integration_error: '$context.integrationErrorMessage',
+      integration_ms: '$context.integration.latency',
+      response_ms: '$context.responseLatency',
+      firewall: '$context.wafResponseCode',
+    });
+  }
+});
+
 test("paths of challenges without a prefix have the API's stage, function, errors and limits", () => {
   const bare = operationsOf('strategy').flatMap((operation) => pathsOfOperation(operation).slice(1));
   expect(bare.length).toBeGreaterThanOrEqual(11);
