@@ -55,12 +55,12 @@ export interface ServeOptions {
 export async function serve(app: App, options: ServeOptions): Promise<RunningServer> {
   const { port, hostname, log } = options;
   const reject = (code: ErrorCode) => {
-    const { status, head, body } = rejection(code, log);
+    const { status, head, body } = rejection(new CodedError(code), log);
     return new Response(body, { status, headers: head });
   };
   const closing = new AbortController();
   const { stalledTimeoutMs = 60_000 } = options;
-  const connections = new Connections(stalledTimeoutMs);
+  const connections = new Connections(stalledTimeoutMs, (socket) => respondAndClose(socket, TOO_MANY, log));
   const listenerOf = (each: App) =>
     getRequestListener(
       async (request, env) => {
@@ -86,7 +86,7 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
   server.maxHeadersCount = 0;
   // Requests that Node would respond to without our body and header: no Host, Expect, CONNECT.
   server.on('checkExpectation', listener);
-  server.on('connect', (_, socket) => rejectBroken({}, socket, log));
+  server.on('connect', (_, socket) => respondAndClose(socket, new CodedError('HTTP400'), log));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectBroken(error, socket, log));
   await listen(server, port, hostname);
   const bound = (server.address() as AddressInfo).port;
@@ -111,7 +111,7 @@ function settings({ headersTimeoutMs = 10_000, requestTimeoutMs = 30_000 }: Serv
     maxHeaderSize: MAX_URL_LENGTH + MAX_HEADERS_LENGTH,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs) / 2,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs) / CHECKS_PER_TIMEOUT,
   };
 }
 
@@ -148,7 +148,16 @@ function rejectBroken(error: { readonly code?: string }, socket: Duplex, log: Lo
     socket.destroy();
     return;
   }
-  const { status, head, body } = rejection(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400', log);
+  respondAndClose(socket, new CodedError(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400'), log);
+}
+
+/** Time for a client to read its last response, ms. Its own end of the connection may stay open forever. */
+const LINGER_MS = 500;
+
+function respondAndClose(socket: Duplex, error: CodedError, log: Log): void {
+  // Node's parser has left the socket of CONNECT: an error without a listener would end the process.
+  socket.on('error', () => socket.destroy());
+  const { status, head, body } = rejection(error, log);
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(head).map(([name, value]) => `${name}: ${value}`),
@@ -156,6 +165,8 @@ function rejectBroken(error: { readonly code?: string }, socket: Duplex, log: Lo
     'Connection: close',
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
@@ -164,10 +175,10 @@ const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
 };
 
 function rejection(
-  code: ErrorCode,
+  error: CodedError,
   log: Log,
 ): { status: number; head: Record<string, string>; body: string } {
-  const { status, body, headers } = errorResponse(new CodedError(code), log);
+  const { status, body, headers } = errorResponse(error, log);
   const head = {
     ...headers,
     ...SECURITY_HEADERS,
@@ -181,8 +192,15 @@ function rejection(
 const MAX_RESPONSES_PER_CONNECTION = 16;
 /** Open connections of one peer address. Further connections wait. */
 const MAX_CONNECTIONS_PER_PEER = 256;
-/** Number of checks for stalled connections per time-out. */
+/** Waiting connections of one peer address. Further connections are closed with 503. */
+const MAX_WAITING_PER_PEER = 256;
+/** Number of checks for slow and stalled connections per time-out. */
 const CHECKS_PER_TIMEOUT = 10;
+
+const TOO_MANY = new CodedError('HTTP503', {
+  message: `Your address has ${MAX_CONNECTIONS_PER_PEER} open connections, and as many wait. Close some, or repeat the request later`,
+  context: { connections: MAX_CONNECTIONS_PER_PEER, waiting: MAX_WAITING_PER_PEER },
+});
 
 /** A connection that is served. */
 interface Connection {
@@ -201,12 +219,17 @@ interface Peer {
 /** Connections of a server, with limits per client. */
 class Connections {
   readonly #timeoutMs: number;
+  readonly #refuse: (socket: Socket) => void;
   readonly #open = new Map<Socket, Connection>();
   readonly #peers = new Map<string, Peer>();
 
-  /** @param timeoutMs time after which a connection is closed that waits for its turn or whose client reads nothing */
-  constructor(timeoutMs: number) {
+  /**
+   * @param timeoutMs time after which a connection is closed that waits for its turn or whose client reads nothing
+   * @param refuse responds to a connection that may not even wait, and closes it
+   */
+  constructor(timeoutMs: number, refuse: (socket: Socket) => void) {
     this.#timeoutMs = timeoutMs;
+    this.#refuse = refuse;
   }
 
   /**
@@ -236,8 +259,8 @@ class Connections {
   }
 
   /**
-   * Serves at most 256 concurrent connections of one peer address. Further connections wait, unread, until one of them closes.
-   * A connection that waits too long is closed. So is a connection whose client does not read its responses.
+   * Serves at most 256 concurrent connections of one peer address. 256 further ones wait, unread, until one of them closes.
+   * A connection that waits too long is closed, and one that may not wait is refused. So is a connection whose client does not read its responses.
    */
   attach(server: Server): void {
     const [serve, ...others] = server.listeners('connection');
@@ -260,6 +283,7 @@ class Connections {
         socket.resume();
       };
       if (peer.open < MAX_CONNECTIONS_PER_PEER) return admit();
+      if (peer.waiting.size >= MAX_WAITING_PER_PEER) return this.#refuse(socket);
       peer.waiting.set(socket, admit);
       socket.setTimeout(this.#timeoutMs, expire).once('close', leave);
     });

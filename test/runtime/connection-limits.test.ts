@@ -99,6 +99,65 @@ it('server accepts the 257th connection of a peer after another one closes', asy
   await server.close();
 });
 
+const HALF_HEADERS = 'GET / HTTP/1.1\r\nHost: x\r\nX-Half: ';
+const HALF_BODY = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{';
+
+it.each([
+  ['headers', HALF_HEADERS],
+  ['bodies', HALF_BODY],
+])(
+  'half %s of 256 connections, whose clients keep their ends open, end with 408; the next connection is served',
+  async (_, half) => {
+    const fetch = async (request: Request) => new Response(await request.text().catch(() => 'broken'));
+    const limits = { headersTimeoutMs: 50, requestTimeoutMs: 60 };
+    const server = await serve({ fetch } as never, { port: 0, hostname: '127.0.0.1', log, ...limits });
+    const options = { port: server.port, host: '127.0.0.1', allowHalfOpen: true };
+    const halves = Array.from({ length: 256 }, () => connect(options));
+    const texts = halves.map(async (socket) => {
+      socket
+        .setEncoding('utf8')
+        .on('error', () => undefined)
+        .write(half);
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      return text;
+    });
+    await Promise.all(halves.map((socket) => once(socket, 'connect')));
+    const next = connect(server.port, '127.0.0.1');
+    next.write(GET);
+    await responses(next, 1);
+    for (const text of await Promise.all(texts)) expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    for (const socket of [...halves, next]) socket.destroy();
+    await server.close();
+  },
+);
+
+it('server answers 503 to a peer with 256 open and 256 waiting connections', async () => {
+  const server = await start(() => new Response('done'));
+  const sockets = Array.from({ length: 512 }, () => connect(server.port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const one = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  let text = '';
+  for await (const chunk of one) text += chunk;
+  expect(text).toMatch(/^HTTP\/1\.1 503 .*Retry-After: 1\r\n.*"code":"HTTP503"/s);
+  for (const socket of sockets) socket.destroy();
+  await server.close();
+});
+
+it('server outlives a client that sends CONNECT and resets its connection', async () => {
+  const server = await start(() => new Response('done'));
+  for (let calls = 0; calls < 50; calls++) {
+    const socket = connect(server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+  }
+  // An error without a listener would be reported as that of this test.
+  expect((await fetch(server.url)).status).toBe(200);
+  await server.close();
+});
+
 it('server closes a connection that waits too long to be accepted', async () => {
   const server = await start(() => new Response('done'), 100);
   const busy = Array.from({ length: 256 }, () => connect(server.port, '127.0.0.1'));
