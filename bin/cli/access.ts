@@ -5,6 +5,8 @@ import type { AuditEntry, AuditEntryList } from '#contract/platform/audit.ts';
 import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/values/job-limits.ts';
 import { CLI_LIMITS, PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { EVERYONE } from '#contract/values/sharing.ts';
+import { SIGNALS_ID_PREFIX } from '#contract/values/signals-limits.ts';
+import { WEBHOOK_ID_PREFIX } from '#contract/values/webhook-limits.ts';
 import type { ApiClient } from './client.ts';
 import type { EraseOptions } from './erase.ts';
 import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
@@ -28,6 +30,24 @@ export function addAccessCommands(program: Command): void {
       const session = sessionWith(program, resource.startsWith(HYPEROPT_ID_PREFIX) ? 'strategy' : 'backend');
       return session(({ client }) => shareResource(client, resource, options));
     });
+
+  program
+    .command('transfer')
+    .description('make another user the owner of a model, job, file of signals or webhook; needs role admin')
+    .argument(
+      '<resource>',
+      'bt-<id>, ho-<id>, sg-<id>, wh-<id> or the name of a model, whose challenges go with it',
+    )
+    .requiredOption('--to <user>', "the new owner: `sub` of the user's tokens")
+    .option(...JSON_OPTION)
+    .action((resource: string, { to, json }: { readonly to: string; readonly json?: boolean }) =>
+      sessionWith(program)(async ({ client }) => {
+        const request = { resource: pathOf(resource), owner: to };
+        const now = await client.post<Sharing>('/api/v1/ownership', request);
+        if (json) console.log(JSON.stringify(now));
+        else printSharing(resource, now);
+      }),
+    );
 
   program
     .command('keep')
@@ -119,10 +139,19 @@ async function keepJob(client: ApiClient, job: string, keep: boolean, json = fal
 }
 
 function sharingPath(resource: string): string {
-  const id = encodeURIComponent(resource);
-  if (resource.startsWith(BACKTEST_ID_PREFIX)) return `/api/v1/backtests/${id}/sharing`;
-  if (resource.startsWith(HYPEROPT_ID_PREFIX)) return `/api/v1/hyperopt/${id}/sharing`;
-  return `/api/v1/models/${id}/sharing`;
+  return `/api/v1/${collectionOf(resource)}/${encodeURIComponent(resource)}/sharing`;
+}
+
+/** Path of a resource in the API, such as `models/ema_crossover`. */
+function pathOf(resource: string): string {
+  return `${collectionOf(resource)}/${resource}`;
+}
+
+function collectionOf(resource: string): string {
+  if (resource.startsWith(BACKTEST_ID_PREFIX)) return 'backtests';
+  if (resource.startsWith(HYPEROPT_ID_PREFIX)) return 'hyperopt';
+  if (resource.startsWith(SIGNALS_ID_PREFIX)) return 'signals';
+  return resource.startsWith(WEBHOOK_ID_PREFIX) ? 'webhooks' : 'models';
 }
 
 /** Earlier grants stay, unless revoked or granted again at another level. */

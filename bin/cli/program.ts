@@ -94,7 +94,7 @@ export const FAMILIES: readonly Family[] = [
   { group: 'Platform', commands: ['mcp'], load: async () => (await import('./mcp.ts')).addMcpCommand },
   {
     group: 'Access',
-    commands: ['share', 'keep', 'audit', 'erase-user'],
+    commands: ['share', 'transfer', 'keep', 'audit', 'erase-user'],
     load: async () => (await import('./access.ts')).addAccessCommands,
   },
   {

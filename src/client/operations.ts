@@ -104,6 +104,9 @@ export const callDataProxy = /* @__PURE__ */ postOnce<'callDataProxy'>(backend, 
 /** The caller and what its roles allow. */
 export const getMe = /* @__PURE__ */ get<'getMe'>(backend, '/me');
 
+/** Make another user the owner of a resource. */
+export const transferOwnership = /* @__PURE__ */ post<'transferOwnership'>(backend, '/ownership');
+
 /** Versions in Production and Staging. */
 export const listCatalog = /* @__PURE__ */ get<'listCatalog'>(backend, '/catalog/strategies');
 

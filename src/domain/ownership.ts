@@ -16,7 +16,11 @@ import type { WebhookStore } from './webhooks/webhook-ports.ts';
 const ADMINS = '';
 
 /** Sharing of a kind that a service does not have. */
-const NONE: StoredSharing = { find: async () => undefined, share: async () => 'conflict' };
+const NONE: StoredSharing = {
+  find: async () => undefined,
+  share: async () => 'conflict',
+  transfer: async () => 'conflict',
+};
 
 /** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({
@@ -30,7 +34,7 @@ export function ownershipOf({
   readonly registry: { readonly sharing: StoredSharing };
   readonly challenges: Pick<ChallengeStore, 'read'>;
   /** Absent in services without operations on webhooks. */
-  readonly webhooks?: Pick<WebhookStore, 'find'>;
+  readonly webhooks?: Pick<WebhookStore, 'find' | 'change'>;
   /** Absent in services without operations on signals. */
   readonly signals?: Pick<SignalsStore, 'sharing'>;
 }): Ownership {
@@ -45,6 +49,7 @@ export function ownershipOf({
       sharing: {
         find: async (id) => ownerOfWebhook(await webhooks?.find(id)),
         share: async () => 'conflict',
+        transfer: async (id, _, { owner }) => transferWebhook(webhooks, id, owner),
       },
       unknown: unknownWebhook,
     },
@@ -54,6 +59,16 @@ export function ownershipOf({
 /** One that receives all events is for admins: its owner may no longer be one, and must not direct or replay them then. */
 function ownerOfWebhook(webhook: StoredWebhook | undefined): OwnedResource | undefined {
   return webhook && { owner: webhook.all ? ADMINS : webhook.owner };
+}
+
+async function transferWebhook(
+  webhooks: Pick<WebhookStore, 'find' | 'change'> | undefined,
+  id: string,
+  owner: string,
+): Promise<'done' | 'conflict'> {
+  const webhook = await webhooks?.find(id);
+  if (!webhook) return 'conflict';
+  return webhooks!.change(id, webhook.revision, { owner, revision: webhook.revision + 1 });
 }
 
 /** A challenge has the owner and the grants of its model. */
@@ -68,5 +83,7 @@ function sharedAsModels(challenges: Pick<ChallengeStore, 'read'>, models: Stored
       const model = await modelOf(id);
       return model === undefined ? 'conflict' : models.share(model, before, after);
     },
+    // It goes with its model.
+    transfer: NONE.transfer,
   };
 }

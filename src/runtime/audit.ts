@@ -147,8 +147,11 @@ function recordOf(
 /** The resource that the body names; undefined for an operation whose path has it. */
 function namedIn({ operation: { auditedAs }, request }: AuditedCall): AuditResource | undefined {
   if (!auditedAs) return undefined;
-  const { [auditedAs.field]: id } = (request?.body ?? {}) as Readonly<Record<string, unknown>>;
-  return { kind: auditedAs.kind, id: typeof id === 'string' ? id.slice(0, 100) : null };
+  const { [auditedAs.field]: named } = (request?.body ?? {}) as Readonly<Record<string, unknown>>;
+  const text = typeof named === 'string' ? plainText(named, 200) : null;
+  if (auditedAs.kind !== undefined) return { kind: auditedAs.kind, id: text };
+  const [kind, ...id] = text?.split('/') ?? [];
+  return { kind: kind ?? auditedAs.field, id: id.length > 0 ? id.join('/') : null };
 }
 
 /** Kind and id of the last resource in the path, such as the backtest in `/api/v1/backtests/{job_id}/cancel`. */

@@ -40,6 +40,7 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'keepHyperopt',
     'deleteBacktest',
     'listAudit',
+    'transferOwnership',
   ],
   'files, which a program sends': ['createSignals', 'listSignals', 'getSignals', 'deleteSignals'],
   'for the program that trades': ['routeKey', 'assignKey', 'logTrades'],

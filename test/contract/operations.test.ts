@@ -187,6 +187,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   rollBackChallenge: 'approver',
   promoteVersion: 'approver',
   rollbackModel: 'approver',
+  transferOwnership: 'admin',
 };
 
 it('roles: viewers read, researchers work, approvers decide what is in Production', () => {

@@ -28,7 +28,7 @@ it.each([
 });
 
 describe('platform with tokens', () => {
-  it('touchstone share grants and revokes access', async () => {
+  it('touchstone share grants and revokes access, and touchstone transfer changes the owner', async () => {
     const as = (role: string) => ({ TOUCHSTONE_TOKEN: tokens.get(role)! });
     const submitted = await fixture.platform.request('/api/v1/backtests', {
       method: 'POST',
@@ -59,6 +59,10 @@ describe('platform with tokens', () => {
     expect(back.out).not.toContain('viewer@');
     expect(await jobs()).toContain('No backtests.');
     expect((await touchstone(['share', id, '--revoke-all'], as('admin'))).out).toContain('not shared');
+    await touchstone(['cancel', id], as('researcher'));
+    expect((await touchstone(['transfer', id, '--to', 'ada'], as('researcher'))).err).toContain('AUTH004');
+    const transferred = await touchstone(['transfer', id, '--to', 'ada'], as('admin'));
+    expect([transferred.code, transferred.out]).toEqual([0, `${id}: owner ada, not shared\n`]);
     const unknown = await touchstone(['share', 'ema_crossover', '--with', 'ada'], as('researcher'));
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES002')]);
   });

@@ -61,6 +61,7 @@ beforeAll(async () => {
       sharing: {
         find: async (id) => (id === SOME.signals.id ? { owner: 'owner', shared_with: SHARED } : undefined),
         share: async () => 'done',
+        transfer: async () => 'done',
       },
     },
     webhooks: {
@@ -68,6 +69,7 @@ beforeAll(async () => {
         id === SOME.webhook.id
           ? ({ owner: 'owner', shared_with: SHARED } as unknown as StoredWebhook)
           : undefined,
+      change: async () => 'done',
     },
   });
   const host = { log: memoryLog().log, audit: memoryAudit().audit, authenticate: async () => caller };

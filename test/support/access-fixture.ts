@@ -11,6 +11,7 @@ import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
 import { DynamoSignalsStore } from '#adapters/dynamo/signals-store.ts';
 import { DynamoTrialLedger } from '#adapters/dynamo/trial-ledger.ts';
+import { DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strategies.ts';
@@ -135,6 +136,7 @@ export async function accessFixture(
     rollbackReasonRequired: false,
     hyperoptJobs,
     signals: new DynamoSignalsStore(client, tables.jobs),
+    webhooks: new DynamoWebhookStore(client, tables.jobs),
     ledger: new DynamoTrialLedger(client, tables.jobs),
     collections: new DynamoCollectionStore(client, tables.series),
     series: new DynamoSeriesStore(client, tables.series),

@@ -42,9 +42,12 @@ export const fakeOwnership: Ownership = ownershipOf({
     sharing: {
       find: async (id) => (id === 'bt-1' ? { owner: 'anonymous' } : undefined),
       share: async () => 'done',
+      transfer: async () => 'done',
     },
   },
-  registry: { sharing: { find: async () => undefined, share: async () => 'done' } },
+  registry: {
+    sharing: { find: async () => undefined, share: async () => 'done', transfer: async () => 'done' },
+  },
   challenges: { read: async () => undefined },
 });
 

@@ -32,7 +32,8 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   const webhooks = new DynamoWebhookStore(engine.client, tables.jobs);
   const deliveries = new DynamoDeliveryStore(engine.client, tables.jobs, clock);
   const events = new DynamoEventLog(engine.client, tables.jobs, clock);
-  const noModels = { sharing: { find: async () => undefined, share: async () => 'done' as const } };
+  const done = async () => 'done' as const;
+  const noModels = { sharing: { find: async () => undefined, share: done, transfer: done } };
   const ownership = ownershipOf({
     jobs,
     registry: noModels,

@@ -84,6 +84,23 @@ export class DynamoExperiments implements Experiments {
     await Promise.all([this.#addMember(job, name), this.#addExperiment(owner, name, job.created_at)]);
   }
 
+  /** Moves a job that has another owner now to their experiment of the same name. */
+  async transfer(job: ListedJob): Promise<void> {
+    const { job_id, owner, experiment_name: name, created_at } = job;
+    if (name === null || name === undefined) return;
+    await this.#send(
+      new UpdateCommand({
+        TableName: this.#table,
+        Key: memberKey(job_id, name),
+        UpdateExpression: 'SET #list = :list',
+        ConditionExpression: 'attribute_exists(#list)',
+        ExpressionAttributeNames: { '#list': 'list' },
+        ExpressionAttributeValues: { ':list': membersOf(owner, name) },
+      }),
+    );
+    await this.#addExperiment(owner, name, created_at);
+  }
+
   async list(owner: string, limit: number, cursor: string | null): Promise<ExperimentPage> {
     const scope = { experiments_of: owner };
     let after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0];

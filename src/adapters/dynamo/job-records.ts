@@ -119,8 +119,8 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
   constructor(client: DynamoDBDocumentClient, table: string, type: JobType<Job, Row>) {
     this.client = client;
     this.table = table;
-    this.sharing = new JobSharing(client, table);
     this.experiments = new DynamoExperiments(client, table);
+    this.sharing = new JobSharing(client, table, (job) => this.experiments.transfer(job));
     this.#type = type;
   }
 

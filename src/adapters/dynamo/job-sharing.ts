@@ -4,8 +4,13 @@ import * as z from 'zod';
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/backtest.ts';
 import { Grant } from '#contract/common/sharing-schemas.ts';
 import { retainedJobFields } from '#contract/jobs/retention-schemas.ts';
-import { type OwnedResource, type StoredSharing, userPrincipal } from '#domain/access/access.ts';
-import { isPast, JOB_ITEM, projectionOf } from './stored-items.ts';
+import {
+  type NewOwner,
+  type OwnedResource,
+  type StoredSharing,
+  userPrincipal,
+} from '#domain/access/access.ts';
+import { isPast, JOB_ITEM, projectionOf, sharedAs } from './stored-items.ts';
 import { transact } from './transactions.ts';
 
 /** Attributes of a job of any kind that determine the lists that it is in, and its position there. */
@@ -28,10 +33,17 @@ export type ListedJob = z.infer<typeof ListedJob>;
 export class JobSharing implements StoredSharing {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #onTransfer: (job: ListedJob) => Promise<void>;
 
-  constructor(client: DynamoDBDocumentClient, table: string) {
+  /** @param onTransfer called with a job that has another owner now */
+  constructor(
+    client: DynamoDBDocumentClient,
+    table: string,
+    onTransfer: (job: ListedJob) => Promise<void> = async () => {},
+  ) {
     this.#client = client;
     this.#table = table;
+    this.#onTransfer = onTransfer;
   }
 
   async find(jobId: string): Promise<OwnedResource | undefined> {
@@ -73,6 +85,45 @@ export class JobSharing implements StoredSharing {
       ],
       'DATA005',
     );
+  }
+
+  async transfer(
+    jobId: string,
+    before: OwnedResource,
+    after: NewOwner,
+  ): Promise<'done' | 'conflict' | 'unfinished'> {
+    const job = await this.#find(jobId);
+    if (!job || job.owner !== before.owner) return 'conflict';
+    if (!isTerminal(job.status)) return 'unfinished';
+    const next = { ...job, owner: after.owner };
+    const saved = await transact(
+      this.#client,
+      [
+        {
+          Update: {
+            TableName: this.#table,
+            Key: { job_id: jobId, item: JOB_ITEM },
+            UpdateExpression: 'SET #owner = :owner, shared_with = :grants ADD revision :one',
+            ConditionExpression: `attribute_not_exists(expired_at) AND #owner = :before AND ${sharedAs(before)}`,
+            ExpressionAttributeNames: { '#owner': 'owner' },
+            ExpressionAttributeValues: {
+              ':owner': after.owner,
+              ':grants': after.shared_with,
+              ':before': before.owner,
+              ':shared': before.shared_with ?? [],
+              ':one': 1,
+            },
+          },
+        },
+        ...(before.owner === after.owner
+          ? []
+          : [{ Update: this.#unlisted(jobId, userPrincipal(before.owner)) }]),
+        { Put: { TableName: this.#table, Item: accessItem(next, userPrincipal(after.owner)) } },
+      ],
+      'DATA005',
+    );
+    if (saved === 'done') await this.#onTransfer(next);
+    return saved;
   }
 
   /** Takes a deleted job out of the lists and counts of its principals. Errors are ignored: repair deletes the items. */

@@ -1,7 +1,13 @@
-import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  paginateQuery,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
-import type { OwnedResource } from '#domain/access/access.ts';
+import { type NewOwner, type OwnedResource, userPrincipal } from '#domain/access/access.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
@@ -36,7 +42,7 @@ import {
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
 import { batchGet } from './stored-items.ts';
-import { transact } from './transactions.ts';
+import { transact, unlessConditionFails } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
@@ -228,6 +234,65 @@ class DynamoModelSharing implements ModelSharing {
       ],
       'SVC005',
     );
+  }
+
+  async transfer(model: string, before: OwnedResource, after: NewOwner): Promise<'done' | 'conflict'> {
+    const saved = await transact(
+      this.#client,
+      [
+        {
+          Update: {
+            TableName: this.#table,
+            Key: { ...modelKey(model) },
+            UpdateExpression: 'SET #owner = :owner, shared_with = :grants',
+            ConditionExpression: '#owner = :before AND shared_with = :shared',
+            ExpressionAttributeNames: { '#owner': 'owner' },
+            ExpressionAttributeValues: {
+              ':owner': after.owner,
+              ':grants': after.shared_with,
+              ':before': before.owner,
+              ':shared': before.shared_with ?? [],
+            },
+          },
+        },
+        // The owner needs no grant.
+        { Put: { TableName: this.#table, Item: accessKey(userPrincipal(after.owner), model) } },
+      ],
+      'SVC005',
+    );
+    return saved === 'done' ? this.#listFor(model, after.owner) : saved;
+  }
+
+  /** Gives the rows of the catalog the owner. After a conflict with a transition the caller repeats all of it. */
+  async #listFor(model: string, owner: string): Promise<'done' | 'conflict'> {
+    const { Items = [] } = await this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :model AND begins_with(sk, :prefix)',
+        FilterExpression: 'attribute_exists(catalog_row)',
+        ProjectionExpression: 'pk, sk, catalog_row',
+        ExpressionAttributeValues: { ':model': partitionOf(model), ':prefix': VERSION_PREFIX },
+      }),
+    );
+    for (const { pk, sk, catalog_row: row } of Items) {
+      const done = await unlessConditionFails(
+        this.#client.send(
+          new UpdateCommand({
+            TableName: this.#table,
+            Key: { pk, sk },
+            UpdateExpression: 'SET catalog_row = :after',
+            ConditionExpression: 'catalog_row = :before',
+            ExpressionAttributeValues: {
+              ':before': row,
+              ':after': JSON.stringify({ ...(JSON.parse(row) as CatalogRow), owner }),
+            },
+          }),
+        ),
+      );
+      if (!done) return 'conflict';
+    }
+    return 'done';
   }
 
   async #sharedWith(principal: string): Promise<string[]> {

@@ -148,9 +148,12 @@ export function readIdempotencyRecord(item: Record<string, unknown>): Idempotenc
 function putModel({ before, after }: StageTransition['model'], table: string): Action {
   const condition = before
     ? {
-        // Sharing and challenges change the model without an event; the write must not overwrite their changes.
-        ConditionExpression: 'events = :events AND revision = :revision AND shared_with = :shared',
+        // Sharing, transfers and challenges change the model without an event; the write must not overwrite their changes.
+        ConditionExpression:
+          'events = :events AND revision = :revision AND #owner = :owner AND shared_with = :shared',
+        ExpressionAttributeNames: { '#owner': 'owner' },
         ExpressionAttributeValues: {
+          ':owner': before.owner,
           ':events': before.events,
           ':revision': before.revision,
           ':shared': before.shared_with,

@@ -9,9 +9,14 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { StoredSignals } from '#contract/market-data/stored-signals.ts';
-import { type StoredSharing, userPrincipal } from '#domain/access/access.ts';
+import {
+  type NewOwner,
+  type OwnedResource,
+  type StoredSharing,
+  userPrincipal,
+} from '#domain/access/access.ts';
 import type { ListedSignals, SignalsStore } from '#domain/signals/signals-ports.ts';
-import { batchGet, type Item, parseItem } from './stored-items.ts';
+import { batchGet, type Item, parseItem, sharedAs } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
 
 /** Sort key of the record of a file. */
@@ -27,6 +32,7 @@ export class DynamoSignalsStore implements SignalsStore {
   readonly sharing: StoredSharing = {
     find: (id) => this.find(id),
     share: (id, before, after) => this.#share(id, before, after),
+    transfer: (id, before, after) => this.#transfer(id, before, after),
   };
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
@@ -160,6 +166,28 @@ export class DynamoSignalsStore implements SignalsStore {
         }),
       ),
     );
+  }
+
+  async #transfer(id: string, before: OwnedResource, after: NewOwner): Promise<'done' | 'conflict'> {
+    const done = await unlessConditionFails(
+      this.#client.send(
+        new UpdateCommand({
+          TableName: this.#table,
+          Key: keyOf(id),
+          UpdateExpression: 'SET #owner = :owner, shared_with = :grants, principal_kind = :list',
+          ConditionExpression: `attribute_not_exists(deleted_at) AND #owner = :before AND ${sharedAs(before)}`,
+          ExpressionAttributeNames: { '#owner': 'owner' },
+          ExpressionAttributeValues: {
+            ':owner': after.owner,
+            ':grants': after.shared_with,
+            ':list': listOf(after.owner),
+            ':before': before.owner,
+            ':shared': before.shared_with ?? [],
+          },
+        }),
+      ),
+    );
+    return done ? 'done' : 'conflict';
   }
 
   async #share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'> {

@@ -123,3 +123,13 @@ function sortKeys(value: unknown): unknown {
   for (const key of Object.keys(value).sort()) sorted[key] = sortKeys((value as Item)[key]);
   return sorted;
 }
+
+/** Condition that an item has the grants `:shared`; one that was never shared has no attribute for them. */
+export function sharedAs({
+  shared_with = [],
+}: {
+  readonly shared_with?: readonly unknown[] | undefined;
+}): string {
+  const unshared = shared_with.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
+  return `(${unshared}shared_with = :shared)`;
+}

@@ -19,6 +19,18 @@ export const Sharing = z
   .meta({ id: 'Sharing' });
 export type Sharing = z.infer<typeof Sharing>;
 
+export const TransferRequest = z
+  .looseObject({
+    resource: z.string().meta({
+      description:
+        'Path of a model, a job, a file of signals or a webhook: `models/<name>`, `backtests/bt-…`, `hyperopt/ho-…`, `signals/sg-…`, `webhooks/wh-…`',
+    }),
+    owner: z
+      .string()
+      .meta({ description: 'ID of the user who owns it from now on: the `sub` of its tokens' }),
+  })
+  .meta({ id: 'TransferRequest', examples: [{ resource: 'models/ema_crossover', owner: 'ada' }] });
+
 export const SharingRequest = z
   .looseObject({
     shared_with: z

@@ -69,8 +69,11 @@ export interface Operation {
   readonly resource?: NamedResource;
   /** True when a call can change state and is recorded in the audit trail. Default: true unless the method is GET. */
   readonly changesState?: boolean;
-  /** Resource in the audit trail of a call whose body names it: its kind, and the field with its ID. Default: that of the path. */
-  readonly auditedAs?: { readonly kind: string; readonly field: string };
+  /**
+   * Resource in the audit trail of a call whose body names it: its kind, and the field with its ID. Without a kind the field has the
+   * path of the resource, such as `models/ema_crossover`. Default: that of the path.
+   */
+  readonly auditedAs?: { readonly kind?: string; readonly field: string };
   /** Takes the header Touchstone-Session: the submitted job counts as a trial of that session. */
   readonly takesSession?: true;
   /** Starts work that needs disk space in local mode: DATA005 when too little is free. */

@@ -34,3 +34,6 @@ export const TEST_EVENT_TYPE = 'webhook.test';
 export const WEBHOOK_STATUSES = ['active', 'paused', 'disabled'] as const;
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+
+/** Start of the IDs of webhooks. */
+export const WEBHOOK_ID_PREFIX = 'wh-';

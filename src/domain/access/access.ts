@@ -22,6 +22,12 @@ export interface OwnedResource {
   readonly expired_at?: string | undefined;
 }
 
+/** Owner and grants after a transfer. */
+export interface NewOwner {
+  readonly owner: string;
+  readonly shared_with: readonly Grant[];
+}
+
 /** Stored owners and grants of the resources of one kind. */
 export interface StoredSharing {
   /** Strongly consistent; undefined for an unknown ID. */
@@ -31,6 +37,11 @@ export interface StoredSharing {
    * was stored.
    */
   share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'>;
+  /**
+   * Replaces owner and grants. `conflict`: the stored ones differ from `before`, or the resource is gone. `unfinished`: it is a job
+   * that has not ended, whose place in the queue is its owner's.
+   */
+  transfer(id: string, before: OwnedResource, after: NewOwner): Promise<'done' | 'conflict' | 'unfinished'>;
 }
 
 interface OwnedResources {
@@ -72,10 +83,14 @@ export interface AccessRequest {
 export function checkAccess(caller: Caller, resource: OwnedResource, request: AccessRequest): void {
   const { kind, id, field, level } = request;
   if (mayAccess(caller, resource, level)) return;
+  // Names of models are shared by all users: whoever may not use one needs to know whom to ask. IDs of others are not guessed.
+  const owner = kind === 'model' ? { owner: resource.owner } : {};
+  const named =
+    owner.owner === undefined ? 'its owner, or an admin' : `its owner, ${owner.owner}, or an admin`;
   throw new CodedError('AUTH005', {
-    message: `${REJECTIONS[level](OWNED_RESOURCES[kind].noun)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
+    message: `${REJECTIONS[level](OWNED_RESOURCES[kind].noun)}: ask ${named}${level === 'owner' ? '' : ', to share it with you'}`,
     field,
-    context: { resource: kind, id: id.slice(0, 100), required: level },
+    context: { resource: kind, id: id.slice(0, 100), required: level, ...owner },
   });
 }
 

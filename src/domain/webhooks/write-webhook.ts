@@ -3,7 +3,7 @@ import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { WebhookChange, WebhookRequest } from '#contract/platform/webhook-api.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { EVENT_SELECTION } from '#contract/values/event-types.ts';
-import { ROTATION_HOURS, WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
+import { ROTATION_HOURS, WEBHOOK_ID_PREFIX, WEBHOOK_LIMITS } from '#contract/values/webhook-limits.ts';
 import type { Caller } from '../access/access.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
@@ -36,7 +36,7 @@ export async function createWebhook(
   const now = isoTime(deps.clock.now());
   const webhook: StoredWebhook = {
     schema_version: 1,
-    webhook_id: `wh-${deps.ids.ulid()}`,
+    webhook_id: `${WEBHOOK_ID_PREFIX}${deps.ids.ulid()}`,
     revision: 0,
     owner: caller.id,
     url,

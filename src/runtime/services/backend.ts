@@ -22,6 +22,7 @@ import type { WebhookHandlerDeps } from './webhooks.ts';
 const { getStrategy, listStrategies } = lazy(() => import('#domain/config/list-strategies.ts'));
 const { checkFreshness, listSymbols } = lazy(() => import('#domain/data/market-data.ts'));
 const { getOverview } = lazy(() => import('#domain/overview/get-overview.ts'));
+const { transferOwnership } = lazy(() => import('#domain/access/transfer-ownership.ts'));
 const { listAudit } = lazy(() => import('#domain/audit/list-audit.ts'));
 
 /** Dependencies of the backend, on any host. */
@@ -95,6 +96,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
         enforced: deps.authenticationEnforced,
       },
     }),
+    transferOwnership: async ({ body }) => ({ status: 200, body: await transferOwnership(ownership, body) }),
     getOverview: async ({ principal }) => ({
       status: 200,
       body: await getOverview(deps, callerOf(principal)),

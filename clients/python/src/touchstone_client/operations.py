@@ -356,6 +356,13 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/me")
 
+    def transfer_ownership(self, body: types.TransferRequest, *, idempotency_key: str | None = None) -> types.Sharing:
+        """Make another user the owner of a resource.
+
+        The challenges of a model go with it. The owner before keeps no access unless it is granted afterwards. A job must have ended.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/ownership", body=body, key=idempotency_key, keyed=True)
+
     def list_catalog(self, *, stage: Literal["Production", "Staging"] | None = None, exchange: str | None = None, timeframe: str | None = None, search: str | None = None, min_sharpe: float | None = None, max_drawdown: float | None = None, sort_field: Literal["name", "sharpe", "drawdown"] | None = None, sort_order: Literal["asc", "desc"] | None = None, limit: int | None = None, offset: int | None = None, cursor: str | None = None) -> types.CatalogStrategyList:
         """Versions in Production and Staging.
 

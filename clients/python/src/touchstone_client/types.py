@@ -5113,6 +5113,13 @@ class TradesPage(TypedDict):
     total: int
 
 
+class TransferRequest(TypedDict):
+    resource: str
+    """Path of a model, a job, a file of signals or a webhook: `models/<name>`, `backtests/bt-…`, `hyperopt/ho-…`, `signals/sg-…`, `webhooks/wh-…`"""
+    owner: str
+    """ID of the user who owns it from now on: the `sub` of its tokens"""
+
+
 class TrialRecord(TypedDict):
     owner: int
     """Trials of the owner that count against the run, of any strategy, this one included"""
