@@ -269,7 +269,7 @@ describe('challenge commands', () => {
       '1',
     );
     expect(late.out).toContain(
-      '1 new, 0 duplicates, 0 rejected\nNot counted: 1 logged after the end of the challenge',
+      '1 new, 0 duplicates, 0 rejected\nNot counted: 1 opened before the start or logged after the end of the challenge',
     );
   });
 

@@ -198,6 +198,7 @@ it('challenge ends at its last millisecond; trades opened then do not count', as
 describe('trade identity', () => {
   it('trade that closes before it opens is rejected', async () => {
     const id = await started();
+    fixture.clock.forward(HOUR);
     const ahead = isoAfter(1);
     const single = await fixture.post(id, 'trades', trade('a', { opened_at: ahead }));
     expect([single.status, single.body.detail]).toMatchObject([
@@ -206,13 +207,9 @@ describe('trade identity', () => {
     ]);
     const opened = [
       trade('b', { status: 'open', opened_at: ahead }),
-      trade('c', { status: 'open', opened_at: isoAfter(-HOUR) }),
+      trade('c', { status: 'open', opened_at: isoAfter(0) }),
     ];
-    const closes = [
-      trade('a', { opened_at: ahead }),
-      trade('b'),
-      trade('c', { closed_at: isoAfter(-HOUR - 1) }),
-    ];
+    const closes = [trade('a', { opened_at: ahead }), trade('b'), trade('c', { closed_at: isoAfter(-1) })];
     const { body } = await fixture.post(id, 'trades', { trades: [...opened, ...closes] });
     expect(body.items.map(({ error }: any) => error && [error.code, error.field])).toEqual([
       undefined,
@@ -229,11 +226,13 @@ describe('trade identity', () => {
 
   it('repeated trade conflicts when any of its fields differs or is missing', async () => {
     const id = await started();
+    const [start, opened_at, closed_at, later] = [0, 1, 2, 3].map((hours) => isoAfter(hours * HOUR));
+    fixture.clock.forward(4 * HOUR);
     const sent = {
       ...trade('a', { profit_abs: 2, stake_amount: 200, fee_abs: 0.1, leverage: 2, pair: 'BTC/USDT:USDT' }),
       side: 'long',
-      opened_at: '2026-05-01',
-      closed_at: '2026-05-02',
+      opened_at,
+      closed_at,
       exit_reason: 'roi',
       exchange: 'binance',
       mode: 'live',
@@ -248,9 +247,9 @@ describe('trade identity', () => {
       leverage: 3,
       pair: 'ETH/USDT:USDT',
       side: 'short',
-      opened_at: '2026-04-30',
+      opened_at: start,
       mode: 'paper',
-      closed_at: '2026-05-03',
+      closed_at: later,
       exit_reason: 'stop',
       exchange: 'okx',
       assignment_key: 'l',

@@ -154,7 +154,10 @@ function addLog(challenge: Command, session: RunInSession): void {
       new Option('--trading-mode <mode>', 'market of the pair (default: futures)').choices(TRADING_MODES),
     )
     .addOption(new Option('--side <side>', 'side of the trade').choices(['long', 'short']))
-    .option('--opened-at <time>', 'ISO 8601; selects the canary stage in which the trade counts')
+    .option(
+      '--opened-at <time>',
+      'ISO 8601; selects the canary stage in which the trade counts; before the start it does not count',
+    )
     .option('--closed-at <time>', 'ISO 8601 (default: now)')
     .option('--exit-reason <text>', 'why the trade was closed')
     .option('--exchange <key>', 'where it was traded')

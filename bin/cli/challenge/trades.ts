@@ -163,7 +163,9 @@ function tallyText(tally: Tally, ignored: readonly string[]): string {
     ...(misassigned > 0
       ? [`${number(misassigned, 0)} traded by the variant that their key was not assigned to`]
       : []),
-    ...(late > 0 ? [`${number(late, 0)} logged after the end of the challenge`] : []),
+    ...(late > 0
+      ? [`${number(late, 0)} opened before the start or logged after the end of the challenge`]
+      : []),
   ];
   const rejected = all.slice(0, REJECTED_SHOWN).map(rejectedText);
   return [

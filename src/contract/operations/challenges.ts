@@ -131,7 +131,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'Add a trade result, or up to 100',
     description:
-      'A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. After the end a trade that was opened before it, or does not say when it was opened, is stored as `late` and changes nothing; one that was opened since is RES005.',
+      'A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. One that was closed before the start of the challenge or over 60 s in the future is VAL001; one that was opened before the start is stored as `late` and does not count. After the end a trade that was opened before it, or does not say when it was opened, is stored as `late` and changes nothing; one that was opened since is RES005.',
     body: TradesRequest,
     success: {
       201: { description: 'Logged', schema: TradesResponse },

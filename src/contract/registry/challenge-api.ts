@@ -150,7 +150,7 @@ export const Challenge = z
       description: 'Maximum loss of the closed trades since a peak, percentage points',
     }),
     misassigned_trades: z.int(),
-    late_trades: z.int(),
+    late_trades: z.int().meta({ description: 'Opened before the start, or logged after the end' }),
     created_by: z.string(),
     created_at: Timestamp,
     updated_at: Timestamp,

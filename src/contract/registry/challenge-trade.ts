@@ -48,8 +48,14 @@ const tradeFields = {
     .string()
     .optional()
     .meta({ enum: [...TRADE_SIDES] }),
-  opened_at: optionalText('ISO 8601', LIMITS.time),
-  closed_at: optionalText('ISO 8601. Default: now', LIMITS.time),
+  opened_at: optionalText(
+    'ISO 8601, up to 60 s ahead. A trade that was opened before the start of the challenge does not count',
+    LIMITS.time,
+  ),
+  closed_at: optionalText(
+    'ISO 8601, from the start of the challenge to 60 s ahead. Default: now',
+    LIMITS.time,
+  ),
   exit_reason: optionalText('Reason of the exit', LIMITS.exit_reason),
   exchange: optionalText('Exchange key', LIMITS.exchange),
   mode: z
@@ -135,7 +141,7 @@ const logged = {
   canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'Canary stage in which it is compared' }),
   trade_status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean(),
-  late: z.boolean(),
+  late: z.boolean().meta({ description: 'True outside of the challenge: it does not count' }),
 };
 const LoggedTrade = z.object(logged);
 export type LoggedTrade = z.infer<typeof LoggedTrade>;

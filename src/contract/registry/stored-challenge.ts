@@ -197,9 +197,10 @@ export const StoredTrade = TradeDetails.extend({
     .meta({ description: 'When it was entered: what it is compared in' }),
   status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean().meta({ description: 'Its key belongs to the other variant: it does not count' }),
-  late: z
-    .boolean()
-    .meta({ description: 'True when it was logged or closed after the end: it does not count' }),
+  late: z.boolean().meta({
+    description:
+      'True outside of the challenge, when it was opened before the start, or logged or closed after the end: it does not count',
+  }),
   open_digest: z
     .string()
     .nullable()

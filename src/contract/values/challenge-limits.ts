@@ -28,6 +28,8 @@ export const TRADE_LIMITS = {
   amount: { min: -1e15, max: 1e15 },
   /** Trades of one request. */
   trades: 100,
+  /** Seconds that the clock of a trader may be ahead. */
+  ahead_seconds: 60,
   /** Characters. */
   trade_id: 128,
   exit_reason: 200,

@@ -44,9 +44,10 @@ export interface AppliedTrade {
 }
 
 /**
- * A challenge with one more trade in its totals, or with an open trade closed or marked to market again. After the end only `late`
- * rises. Throws RES005 for another trade of the same id and for one opened after the end, VAL001 for one that closes before it
- * opens, VAL005 for a version that is not of the challenge.
+ * A challenge with one more trade in its totals, or with an open trade closed or marked to market again. For a trade that was opened
+ * before the start, and after the end, only `late` rises. Throws RES005 for another trade of the same id and for one opened after the
+ * end, VAL001 for one that closes before it opens or before the start, or is of the future, VAL005 for a version that is not of the
+ * challenge.
  */
 export function applyTrade(
   progress: Progress,
@@ -57,9 +58,11 @@ export function applyTrade(
   const { challenge } = progress;
   if (known.trade) return applyAgain(progress, posted, { ...known, trade: known.trade }, at);
   const variant = variantOfTrade(challenge, posted);
-  const late = challenge.status !== 'active';
   const { opened_at, assignment_key: key } = posted.details;
-  if (late) checkOpenedBefore(challenge, posted);
+  const late = isLate(challenge, opened_at);
+  if (challenge.status !== 'active') checkOpenedBefore(challenge, posted);
+  const closed_at = closedAt(posted, opened_at, at);
+  checkTimes(challenge, posted, at);
   const isNewKey = key !== null && !known.assignment && !late;
   const given = isNewKey ? assign(challenge, key, digest, { at, entered: opened_at }) : known.assignment;
   const entered = opened_at ? stageAt(challenge, opened_at) : currentStage(challenge).canary_stage;
@@ -74,7 +77,7 @@ export function applyTrade(
     misassigned: given !== undefined && given.variant !== variant,
     late,
     ...posted.details,
-    closed_at: closedAt(posted, opened_at, at),
+    closed_at,
     open_digest: posted.status === 'open' ? posted.digest : null,
     closed_digest: posted.status === 'open' ? null : posted.digest,
     created_at: at,
@@ -103,21 +106,38 @@ function applyAgain(
   if (isRepeat(posted, stored)) return { progress, trade: stored, duplicate: true, assignment: null };
   const { challenge } = progress;
   checkFollows(challenge, posted, stored);
-  const late = challenge.status !== 'active';
   const changes = posted.status === 'open' ? {} : closeOf(posted, stored, at);
-  const trade: StoredTrade = {
-    ...stored,
-    ...changes,
-    profit_pct: posted.details.profit_pct,
-    late: stored.late || late,
-    updated_at: at,
-  };
+  checkTimes(challenge, posted, at);
+  const next = { ...stored, ...changes };
+  const late = stored.late || isLate(challenge, next.opened_at);
+  const trade: StoredTrade = { ...next, profit_pct: posted.details.profit_pct, late, updated_at: at };
   const isTraffic = !late && posted.status === 'closed';
   const counted = changed(progress, {
-    late: challenge.late + (trade.late && !stored.late ? 1 : 0),
+    late: challenge.late + (late && !stored.late ? 1 : 0),
     ...(isTraffic && { last_traffic_at: at }),
   });
   return { ...countTrade(counted, { now: trade, before: stored, assignment }), trade, duplicate: false };
+}
+
+/** True for a trade outside of the challenge: opened before its start, or logged after its end. */
+function isLate({ status, created_at }: StoredChallenge, opened_at: string | null): boolean {
+  return status !== 'active' || (opened_at !== null && opened_at < created_at);
+}
+
+/** Throws VAL001 for a trade that was closed before the start of the challenge, and for a time of the future. */
+function checkTimes({ created_at }: StoredChallenge, { details, path }: PostedTrade, at: string): void {
+  const until = isoTime(Date.parse(at) + 1000 * LIMITS.ahead_seconds);
+  for (const name of ['closed_at', 'opened_at'] as const) {
+    const time = details[name];
+    if (time === null) continue;
+    const isAhead = time > until;
+    if (!isAhead && (name === 'opened_at' || time >= created_at)) continue;
+    const message = isAhead
+      ? `${name} is more than ${LIMITS.ahead_seconds} s in the future: ${time}, now ${at}. Correct it, or the clock of the trader`
+      : `${name} is before the start of the challenge: ${time}, started ${created_at}. Log trades of the challenge only`;
+    const context = { [name]: time, started_at: created_at, now: at };
+    throw new CodedError('VAL001', { message, field: `${path}${name}`, context });
+  }
 }
 
 /** True for a repeat: also an old mark price of a closed trade, and an open trade posted again without its mark price. */

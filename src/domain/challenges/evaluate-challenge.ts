@@ -134,6 +134,9 @@ function warningsOn(challenge: StoredChallenge, comparison: VariantComparison): 
       openTradeImbalance(challenge) > MAX_OPEN_TRADE_IMBALANCE,
     [`misassigned: ${challenge.misassigned} trades were traded by the other variant and do not count`]:
       challenge.misassigned > 0,
+    // After the end late trades are expected.
+    [`late: ${challenge.late} trades were opened before the start of the challenge and do not count`]:
+      challenge.status === 'active' && challenge.late > 0,
     [`dependent_trades: ${challenge.keys_with_several_trades} keys have several, correlated trades: set analysis_unit assignment_key`]:
       challenge.analysis_unit === 'trade' && challenge.keys_with_several_trades > 0,
   };

@@ -14,10 +14,10 @@ import { changed, type KeyTotals, NO_KEY_TOTALS, type Progress } from './challen
 /** A trade as far as totals know of it. */
 type Counted = Pick<StoredTrade, 'status' | 'profit_pct'>;
 
-/** Current state of a trade and the state counted before; null for a new trade. */
+/** Current state of a trade, null when it counts no more, and the state counted before; null for a new trade. */
 interface Step {
   readonly before: Counted | null;
-  readonly now: Counted;
+  readonly now: Counted | null;
 }
 
 /** Variant after a change of one trade, given the previous totals of the trade's key. */
@@ -31,9 +31,9 @@ function variantWith(
   const profit = closedOf(now);
   const after = {
     ...variant,
-    open: variant.open + countOf(now.status === 'open') - countOf(before?.status === 'open'),
+    open: variant.open + countOf(now?.status === 'open') - countOf(before?.status === 'open'),
     closed: variant.closed + countOf(profit !== null),
-    errors: variant.errors + countOf(now.status === 'error'),
+    errors: variant.errors + countOf(now?.status === 'error'),
     sum: replaced(variant.sum, null, profit),
     sum_of_squares: replaced(variant.sum_of_squares, null, profit, square),
     marked: markedWith(variant, step),
@@ -44,10 +44,7 @@ function variantWith(
 }
 
 /** Totals of a key after a change of one trade. */
-function keyWith<T extends KeyTotals>(
-  key: T,
-  { before, now }: { readonly before: Counted | null; readonly now: Counted | null },
-): T {
+function keyWith<T extends KeyTotals>(key: T, { before, now }: Step): T {
   const profit = closedOf(now);
   const marked = key.marked + countOf(markOf(now) !== null) - countOf(markOf(before) !== null);
   return {
@@ -156,34 +153,41 @@ export interface CountedTrade {
   readonly assignment: StoredAssignment | null;
 }
 
-/** The totals with the current state of a trade; a late or misassigned trade is not counted. */
-export function countTrade(progress: Progress, step: TradeStep): CountedTrade {
-  const { now, assignment } = step;
-  if (now.late || now.misassigned) return { progress, assignment: null };
+/**
+ * The totals with the current state of a trade. A late or misassigned trade is not counted, nor any more when it becomes late. The
+ * totals of an ended challenge stay.
+ */
+export function countTrade(progress: Progress, { now: trade, before, assignment }: TradeStep): CountedTrade {
   const { challenge } = progress;
+  const step = { before: before && countedOf(before), now: countedOf(trade) };
+  const { now } = step;
+  if (challenge.status !== 'active' || (!step.before && !now)) return { progress, assignment: null };
+  const { canary_stage, variant } = trade;
   const stages = challenge.stages.map((stage) =>
-    stage.canary_stage === now.canary_stage
-      ? {
-          ...stage,
-          [now.variant]: variantWith(stage[now.variant], step, assignment, challenge.analysis_unit),
-        }
+    stage.canary_stage === canary_stage
+      ? { ...stage, [variant]: variantWith(stage[variant], step, assignment, challenge.analysis_unit) }
       : stage,
   );
   const key = assignment && withKeyTotals(assignment, step);
-  const isSecond = key?.closed === 2 && now.status === 'closed';
+  const isSecond = key?.closed === 2 && now?.status === 'closed';
   const several = challenge.keys_with_several_trades + (isSecond ? 1 : 0);
   const counted = changed(progress, { stages, keys_with_several_trades: several });
-  const isDone = now.status === 'closed' && now.variant === 'challenger';
+  const isDone = now?.status === 'closed' && variant === 'challenger';
   return {
     progress: isDone ? withProfit(counted, now.profit_pct!) : counted,
     assignment: key ?? null,
   };
 }
 
-function withKeyTotals(assignment: StoredAssignment, step: TradeStep): StoredAssignment | null {
+/** The trade if it counts. */
+function countedOf<T extends Pick<StoredTrade, 'late' | 'misassigned'>>(trade: T): T | null {
+  return trade.late || trade.misassigned ? null : trade;
+}
+
+function withKeyTotals(assignment: StoredAssignment, step: Step): StoredAssignment | null {
   const { now, before } = step;
   // An open trade without a mark price and an error are in no total of their key.
-  if (now.profit_pct === null && (before?.profit_pct ?? null) === null) return null;
+  if ((now?.profit_pct ?? null) === null && (before?.profit_pct ?? null) === null) return null;
   return { ...keyWith(assignment, step), revision: assignment.revision + 1 };
 }
 
@@ -195,9 +199,7 @@ export function stageProfits(
   { stages, analysis_unit }: StoredChallenge,
   trades: readonly TradeResult[],
 ): StageValues<number | Cluster>[] {
-  const counted = trades.filter(
-    ({ status, late, misassigned }) => status === 'closed' && !late && !misassigned,
-  );
+  const counted = trades.filter((trade) => trade.status === 'closed' && countedOf(trade));
   return stages.map(({ canary_stage }) => {
     const here = counted.filter((trade) => trade.canary_stage === canary_stage);
     const of = (variant: Variant) => {

@@ -927,7 +927,7 @@ class Strategy:
     def log_trades(self, challenge_id: str, body: types.ChallengeTradesRequest, *, idempotency_key: str | None = None) -> types.LoggedTrade | types.LoggedTrades:
         """Add a trade result, or up to 100.
 
-        A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. After the end a trade that was opened before it, or does not say when it was opened, is stored as `late` and changes nothing; one that was opened since is RES005. For the owner of the challenge, whom it is shared with at `write`, and admins.
+        A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. One that was closed before the start of the challenge or over 60 s in the future is VAL001; one that was opened before the start is stored as `late` and does not count. After the end a trade that was opened before it, or does not say when it was opened, is stored as `late` and changes nothing; one that was opened since is RES005. For the owner of the challenge, whom it is shared with at `write`, and admins.
 
         :param challenge_id: `ch-<id>`
         """

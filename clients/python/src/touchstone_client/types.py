@@ -1119,6 +1119,7 @@ class Challenge(TypedDict):
     """Maximum loss of the closed trades since a peak, percentage points"""
     misassigned_trades: int
     late_trades: int
+    """Opened before the start, or logged after the end"""
     created_by: str
     created_at: str
     """ISO 8601, UTC"""
@@ -1584,7 +1585,7 @@ class ChallengeTrade(TypedDict):
     misassigned: bool
     """Its key belongs to the other variant: it does not count"""
     late: bool
-    """True when it was logged or closed after the end: it does not count"""
+    """True outside of the challenge, when it was opened before the start, or logged or closed after the end: it does not count"""
     created_at: str
     """ISO 8601, UTC"""
     updated_at: str
@@ -1622,9 +1623,9 @@ class ChallengeTradesRequest(TypedDict):
     """Market of the pair; it is not stored. Default: "futures\""""
     side: NotRequired[Literal["long", "short"] | None]
     opened_at: NotRequired[str | None]
-    """ISO 8601"""
+    """ISO 8601, up to 60 s ahead. A trade that was opened before the start of the challenge does not count"""
     closed_at: NotRequired[str | None]
-    """ISO 8601. Default: now"""
+    """ISO 8601, from the start of the challenge to 60 s ahead. Default: now"""
     exit_reason: NotRequired[str | None]
     """Reason of the exit"""
     exchange: NotRequired[str | None]
@@ -1664,9 +1665,9 @@ class ChallengeTradesRequestTradesItem(TypedDict):
     """Market of the pair; it is not stored. Default: "futures\""""
     side: NotRequired[Literal["long", "short"] | None]
     opened_at: NotRequired[str | None]
-    """ISO 8601"""
+    """ISO 8601, up to 60 s ahead. A trade that was opened before the start of the challenge does not count"""
     closed_at: NotRequired[str | None]
-    """ISO 8601. Default: now"""
+    """ISO 8601, from the start of the challenge to 60 s ahead. Default: now"""
     exit_reason: NotRequired[str | None]
     """Reason of the exit"""
     exchange: NotRequired[str | None]
@@ -3022,6 +3023,7 @@ class LoggedTrade(TypedDict):
     trade_status: Literal["open", "closed", "error"]
     misassigned: bool
     late: bool
+    """True outside of the challenge: it does not count"""
     status: Literal["active", "completed", "rolled_back", "expired"]
     """Status of the challenge after the request"""
     champion_trades: int
@@ -3056,6 +3058,7 @@ class LoggedTradesItemsItem1(TypedDict):
     trade_status: Literal["open", "closed", "error"]
     misassigned: bool
     late: bool
+    """True outside of the challenge: it does not count"""
 
 
 class LoggedTradesItemsItem2(TypedDict):
