@@ -132,13 +132,33 @@ export function clientConfig({ endpoint }: Emulator) {
   return { endpoint, region: REGION, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
 }
 
+/** Header by which the emulator finds the service of a call. It verifies no signature. */
+function authorizationOf(service: string): string {
+  const scope = `test/20260101/${REGION}/${service}/aws4_request`;
+  return `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
+}
+
 /** Calls a JSON API of the emulator that has no client among the dependencies of this project. */
 export async function getJson<T>(emulator: Emulator, service: string, path: string): Promise<T> {
-  const scope = `test/20260101/${REGION}/${service}/aws4_request`;
-  const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
-  const response = await fetch(`${emulator.endpoint}${path}`, { headers: { authorization } });
+  const headers = { authorization: authorizationOf(service) };
+  const response = await fetch(`${emulator.endpoint}${path}`, { headers });
   if (!response.ok) throw new Error(`${service} ${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as T;
+}
+
+/** Calls an API of the emulator whose parameters are a form, and returns the response's text. */
+export async function query(
+  { endpoint }: Emulator,
+  service: string,
+  Action: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<string> {
+  const headers = { authorization: authorizationOf(service) };
+  const body = new URLSearchParams({ Action, ...parameters });
+  const response = await fetch(endpoint, { method: 'POST', headers, body });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${Action}: ${response.status} ${text.slice(0, 500)}`);
+  return text;
 }
 
 /** Posts to the emulator's own endpoints. */

@@ -44,7 +44,7 @@ interface JsonCall {
  * @param client its region and credentials are used
  */
 export async function signedCall(
-  client: DynamoDBDocumentClient,
+  client: { readonly config: Pick<DynamoDBDocumentClient['config'], 'credentials' | 'region'> },
   url: URL,
   { service, target, version, body }: JsonCall,
 ): Promise<string> {

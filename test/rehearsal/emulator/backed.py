@@ -78,6 +78,7 @@ _create("AWS::WAFv2::WebACL", "wafv2", "web_acl", "Summary.ARN", "Name")
 _create("AWS::CodeDeploy::Application", "codedeploy", "application", "@ApplicationName", "ApplicationName", "applicationName")
 # A rule of another bus than the default one needs its bus.
 _create("AWS::Events::EventBus", "events", "event_bus", "@Name", "Name", "Name")
+_create("AWS::Backup::BackupVault", "backup", "backup_vault", "@BackupVaultName", "BackupVaultName", "BackupVaultName")
 _put("AWS::CloudWatch::Alarm", "cloudwatch", "put_metric_alarm", "AlarmName", "AlarmName")
 _put("AWS::ApiGateway::GatewayResponse", "apigateway", "put_gateway_response", "ResponseType")
 _put("AWS::ApplicationAutoScaling::ScalingPolicy", "application-autoscaling", "put_scaling_policy", "PolicyName")

@@ -6,6 +6,7 @@ from moto.cloudformation import models, parsing
 from moto.cloudformation import responses
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.responses import ActionResult, EmptyResult
+from moto.iam.models import iam_backends
 
 import provider
 import report
@@ -98,14 +99,35 @@ def _text_of(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:400]}"
 
 
-def _delete_resource(self: ResourceMap, name: str, resource_json: dict) -> None:
+def _delete_resource(self: ResourceMap, name: str, resource_json: dict, retaining=("Retain", "RetainExceptOnCreate")) -> None:
     resource = self._parsed_resources.pop(name, None)
-    if resource is None or resource_json.get("DeletionPolicy") in ("Retain", "RetainExceptOnCreate"):
+    if resource is None or resource_json.get("DeletionPolicy") in retaining:
         return
     try:
         self._delete_resource(resource, resource_json)
     except Exception as error:
         report.finding(self["AWS::StackName"], name, resource_json["Type"], "delete", _text_of(error))
+
+
+def _roll_back(self: ResourceMap, before: dict) -> None:
+    """Deletes what an operation that failed has created, also what RetainExceptOnCreate keeps from then on."""
+    created = {name: each for name, each in self._resource_json_map.items() if name not in before}
+    for name in reversed(in_order(created)):
+        _delete_resource(self, name, created[name], retaining=("Retain",))
+
+
+def _check_principal(principal: str, account_id: str) -> None:
+    """Lambda accepts no permission for a role that does not exist. The emulator knows the roles of its own account only."""
+    is_own_role = ":role/" in principal and principal.split(":")[4] == account_id
+    roles = iam_backends[account_id]["aws"].roles.values()
+    if is_own_role and all(role.arn != principal for role in roles):
+        raise ValidationError(message="The provided principal was invalid. Please check the principal and try again.")
+
+
+def _is_taken(error: Exception) -> bool:
+    """True for a name that something else has: CloudFormation fails such a creation."""
+    code = getattr(error, "response", {}).get("Error", {}).get("Code", "") or getattr(error, "error_type", "") or ""
+    return any("AlreadyExists" in text or "AlreadyOwned" in text for text in (type(error).__name__, code))
 
 
 def _delete_all(self: ResourceMap) -> None:
@@ -129,11 +151,15 @@ def _patch_resources() -> None:
         if resource_type not in provider.QUIET and not resource_type.startswith("Custom::"):
             for text in provider.schema_findings(resource_type, properties):
                 report.finding(stack, logical_id, resource_type, "schema", text)
+        if resource_type == "AWS::Lambda::Permission":
+            _check_principal(str(properties["Principal"]), account_id)
         try:
             resource = create(logical_id, resource_json, resources_map, account_id, region_name)
         except ValidationError:
             raise
         except Exception as error:  # What the service refuses, and what a model of moto trips over, is kept as a stub.
+            if _is_taken(error):
+                raise ValidationError(message=f"{resource_type} {logical_id}: {_text_of(error)}") from error
             report.finding(stack, logical_id, resource_type, "create", _text_of(error))
             resource = provider.stub(resource_type, f"{stack}-{logical_id}", account_id)
         if resource is None:
@@ -246,8 +272,13 @@ def _apply(backend, change_set: ChangeSet) -> None:
     try:
         stack.resource_map.update(change_set.template_dict, change_set.parameters)
     except Exception:
+        _roll_back(stack.resource_map, before.get("Resources", {}))
         if before.get("Resources"):
             stack.resource_map.update(before, stack.parameters)
+        else:
+            # A resource of the map that does not exist is created when it is listed.
+            stack.resource_map._resource_json_map = {}
+            stack.output_map = models.OutputMap(stack.resource_map, {}, stack.stack_id)
         raise
     stack.template, stack.template_dict = change_set.template, change_set.template_dict
     stack.parameters = change_set.parameters
