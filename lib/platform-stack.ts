@@ -27,7 +27,7 @@ import { Repair } from './jobs/repair.ts';
 import { allowedRegistries, allowRepositories } from './jobs/task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './jobs/tasks.ts';
 import { AuditTrail } from './parts/audit-write-alarm.ts';
-import { acknowledge, defined } from './parts/construct-helpers.ts';
+import { acknowledge, defined, stackProps } from './parts/construct-helpers.ts';
 import { poolVariables } from './parts/identity.ts';
 import { Monitoring } from './parts/monitoring.ts';
 import { Network } from './parts/network.ts';
@@ -68,11 +68,7 @@ export class PlatformStack extends Stack {
 
   constructor(scope: Construct, id: string, props: PlatformStackProps) {
     const { config, data, dist } = props;
-    super(scope, id, {
-      env: config.env,
-      terminationProtection: config.protect,
-      description: `Touchstone ${config.stage}: API, workflow, tasks`,
-    });
+    super(scope, id, stackProps(config, 'API, workflow, tasks'));
     this.#props = props;
     this.#common = {
       ENVIRONMENT: environmentOf(config),

@@ -78,6 +78,7 @@ export class ServiceApi extends Construct {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
     const { config, service } = props;
+    const ownsLogRole = config.apiGatewayLogRole === 'own' && props.after === undefined;
     const name = `${Stack.of(this).stackName}-${SERVICES[service].document}`;
     this.api = new apigateway.SpecRestApi(this, 'Api', {
       restApiName: name,
@@ -90,8 +91,9 @@ export class ServiceApi extends Construct {
       endpointConfiguration: { types: [apigateway.EndpointType.REGIONAL] },
       // An import creates an edge-optimized API otherwise.
       parameters: { endpointConfigurationTypes: apigateway.EndpointType.REGIONAL },
-      // The account's role for API Gateway's logs: one per region, created by the first API and then kept.
-      cloudWatchRole: props.after === undefined,
+      // The account's role for API Gateway's logs: one per region, created by the first API and then kept, also when a creation fails:
+      // the account would name a role that is gone, and its other APIs would write no logs.
+      cloudWatchRole: ownsLogRole,
       // Compression reduces an equity curve to a fifth.
       minCompressionSize: Size.bytes(1024),
       deployOptions: {
@@ -106,13 +108,14 @@ export class ServiceApi extends Construct {
       },
     });
     // Depends on the role only: a dependency between the APIs would list every pair of their resources in the template.
-    if (props.after) this.api.deploymentStage.node.addDependency(props.after.api.node.findChild('Account'));
+    const account = props.after?.api.node.tryFindChild('Account');
+    if (account) this.api.deploymentStage.node.addDependency(account);
     this.#allowInvoking(props);
     const { named = true } = props;
     this.url = named && config.domain ? this.#addDomain(service, config.domain) : this.api.url;
     this.firewall = props.firewall ?? this.#firewall(props);
     this.firewall?.protect(this, this.api.deploymentStage);
-    this.#acknowledge(config, props.after === undefined);
+    this.#acknowledge(config, ownsLogRole);
     this.#addAlarms(props);
   }
 
@@ -186,11 +189,11 @@ export class ServiceApi extends Construct {
     }
   }
 
-  #acknowledge(config: StageConfig, first: boolean): void {
+  #acknowledge(config: StageConfig, ownsLogRole: boolean): void {
     acknowledge(this.api, {
       'AwsSolutions-APIG2':
         'The handler validates against the operations table and responds in the documented shape.',
-      ...(first && {
+      ...(ownsLogRole && {
         'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
           'The policy that API Gateway documents for its one logging role of an account.',
       }),

@@ -197,7 +197,7 @@ export class Web extends Construct {
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_PREFERRED,
       lifecycleRules:
         retention.accessLog === null ? [] : [{ expiration: Duration.days(retention.accessLog) }],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     acknowledge(bucket, { 'AwsSolutions-S1': 'It is the log of requests itself.' });
     return bucket;

@@ -10,7 +10,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { METRICS } from '#contract/values/names.ts';
-import { acknowledge, logGroup } from '../parts/construct-helpers.ts';
+import { acknowledge, logGroup, stackSuffix } from '../parts/construct-helpers.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from '../parts/monitoring.ts';
 import type { Network, TaskPlacement } from '../parts/network.ts';
 import { allow, allowTable, allowTasks, BACKTEST_KEYS, HYPEROPT_KEYS } from '../parts/permissions.ts';
@@ -59,7 +59,7 @@ export abstract class Flow extends Construct {
   constructor(scope: Construct, id: string, props: FlowProps, parts: FlowParts) {
     super(scope, id);
     // Step Functions keeps one resource policy for all its logs unless their names begin like this.
-    const logName = `/aws/vendedlogs/states/${Stack.of(this).stackName}-${parts.file}`;
+    const logName = `/aws/vendedlogs/states/${Stack.of(this).stackName}-${parts.file}-${stackSuffix(this)}`;
     this.#monitoring = props.monitoring;
     this.#log = logGroup(this, 'Log', props.config, { logGroupName: logName });
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('states.amazonaws.com') });

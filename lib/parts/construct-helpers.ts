@@ -1,4 +1,12 @@
-import { CfnOutput, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import {
+  CfnOutput,
+  DefaultStackSynthesizer,
+  Fn,
+  RemovalPolicy,
+  Stack,
+  type StackProps,
+  Validations,
+} from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js';
 import type { Construct, IConstruct } from 'constructs';
@@ -14,6 +22,32 @@ export function defined(environment: Environment): Record<string, string> {
   );
 }
 
+/** Properties that the stacks of a stage share. */
+export function stackProps(config: StageConfig, contents: string): StackProps {
+  const { bootstrapQualifier: qualifier } = config;
+  return {
+    env: config.env,
+    terminationProtection: config.protect,
+    description: `Touchstone ${config.stage}: ${contents}`,
+    ...(qualifier && { synthesizer: new DefaultStackSynthesizer({ qualifier }) }),
+  };
+}
+
+/**
+ * Policy of what a protected stage keeps when its stack is deleted. A creation that fails keeps nothing: the name must be free for the
+ * next one.
+ */
+export function removalPolicyOf({ protect }: StageConfig): RemovalPolicy {
+  return protect ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
+}
+
+/** First eight digits of the ID of the scope's stack, for the names of what outlives the stack: a later stack has others. */
+export function stackSuffix(scope: Construct): string {
+  // arn:aws:cloudformation:{region}:{account}:stack/{name}/{UUID}
+  const uuid = Fn.select(2, Fn.split('/', Stack.of(scope).stackId));
+  return Fn.select(0, Fn.split('-', uuid));
+}
+
 /** A log group with the stage's retention; a protected stage keeps it when its stack is deleted. */
 export function logGroup(
   scope: Construct,
@@ -24,7 +58,7 @@ export function logGroup(
   return new logs.LogGroup(scope, id, {
     ...props,
     retention: config.logRetentionDays,
-    removalPolicy: config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalPolicyOf(config),
   });
 }
 

@@ -101,6 +101,7 @@ export class Identity extends Construct {
         tempPasswordValidity: Duration.days(3),
       },
       deletionProtection: protect,
+      // As a protected table: the rollback of a creation could not delete it.
       removalPolicy: protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     acknowledge(pool, {

@@ -2,6 +2,19 @@ import * as z from 'zod';
 
 /** Settings of how a stage is deployed. */
 export const deploymentSettings = {
+  bootstrapQualifier: z
+    .string()
+    .regex(/^[a-z0-9]{1,10}$/, 'write up to 10 lower-case letters and digits')
+    .optional()
+    .describe(
+      "Qualifier of the bootstrap stack that deploys the stage, from `cdk bootstrap --qualifier`. Absent: the CDK's own, `hnb659fds`.",
+    ),
+  apiGatewayLogRole: z
+    .enum(['own', 'existing'])
+    .default('own')
+    .describe(
+      "API Gateway's role for logs, one for the whole account and region. `own`: each deployment that changes it sets one of this stage in its place, and it outlives the stage. `existing`: the account's role stays as it is, and must exist.",
+    ),
   trafficShift: z
     .union(
       [

@@ -5,7 +5,7 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { acknowledge } from '../parts/construct-helpers.ts';
+import { acknowledge, stackProps, stackSuffix } from '../parts/construct-helpers.ts';
 import type { StageConfig } from '../settings/config.ts';
 
 interface BackupsProps {
@@ -22,7 +22,10 @@ export class Backups extends Construct {
   constructor(scope: Construct, id: string, { config, tables, buckets }: BackupsProps) {
     super(scope, id);
     const { dailyDays, monthlyDays } = config.backup!;
-    const vault = new backup.BackupVault(this, 'Vault', { removalPolicy: RemovalPolicy.RETAIN });
+    const vault = new backup.BackupVault(this, 'Vault', {
+      backupVaultName: `${Stack.of(this).stackName}-${stackSuffix(this)}`,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
     const plan = new backup.BackupPlan(this, 'Plan', { backupVault: vault });
     const rule = (ruleName: string, schedule: Schedule, days: number | null) => {
       const deleteAfter = days === null ? undefined : Duration.days(days);
@@ -92,13 +95,12 @@ export class Backups extends Construct {
 export class BackupCopyStack extends Stack {
   constructor(scope: Construct, id: string, { config }: { readonly config: StageConfig }) {
     super(scope, id, {
+      ...stackProps(config, 'copies of backups'),
       env: { account: config.env!.account, region: config.backup!.copyToRegion! },
-      terminationProtection: config.protect,
-      description: `Touchstone ${config.stage}: copies of backups`,
     });
     new backup.BackupVault(this, 'Vault', {
       backupVaultName: copyVaultName(config),
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
   }
 }

@@ -5,6 +5,7 @@ import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/values/tables.ts';
+import { removalPolicyOf, stackProps } from '../parts/construct-helpers.ts';
 import { Identity } from '../parts/identity.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from '../parts/monitoring.ts';
 import type { StageConfig } from '../settings/config.ts';
@@ -25,13 +26,9 @@ export class DataStack extends Stack {
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
     const { config } = props;
-    super(scope, id, {
-      env: config.env,
-      terminationProtection: config.protect,
-      description: `Touchstone ${config.stage}: tables, objects, users`,
-    });
-    const removalPolicy = config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    const table = (name: TableId) => this.#table(name, TABLES[name], config.protect, removalPolicy);
+    super(scope, id, stackProps(config, 'tables, objects, users'));
+    const removalPolicy = removalPolicyOf(config);
+    const table = (name: TableId) => this.#table(name, TABLES[name], config.protect);
     const own = { jobs: table('jobs'), registry: table('registry'), series: table('series') };
     const used = (name: TableId) => this.#restored(name, config) ?? own[name];
     this.tables = { jobs: used('jobs'), registry: used('registry'), series: used('series') };
@@ -83,12 +80,7 @@ export class DataStack extends Stack {
     monitoring.graph('storage', 'Tables: throttled requests', [all]);
   }
 
-  #table(
-    name: TableId,
-    table: TableDefinition,
-    deletionProtection: boolean,
-    removalPolicy: RemovalPolicy,
-  ): dynamodb.TableV2 {
+  #table(name: TableId, table: TableDefinition, protect: boolean): dynamodb.TableV2 {
     return new dynamodb.TableV2(this, pascal(name), {
       partitionKey: attribute(table.partitionKey),
       sortKey: attribute(table.sortKey),
@@ -106,8 +98,9 @@ export class DataStack extends Stack {
       billing: dynamodb.Billing.onDemand(),
       encryption: dynamodb.TableEncryptionV2.awsManagedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection,
-      removalPolicy,
+      deletionProtection: protect,
+      // A creation that fails keeps it too: the rollback could not delete a protected table, and would fail. Its name is generated.
+      removalPolicy: protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
   }
 

@@ -25,10 +25,8 @@ export interface Part {
 }
 
 /** Settings without which a stage is not synthesized: prod is tied to an account and notifies somebody. */
-const NEEDED: Readonly<Record<string, StageChange>> = {
-  prod: {
-    settings: { env: { account: ACCOUNT, region: REGION }, alarmEmail: 'rehearsal@example.com' },
-  },
+const NEEDED: Readonly<Record<string, StageChange['settings']>> = {
+  prod: { env: { account: ACCOUNT, region: REGION }, alarmEmail: 'rehearsal@example.com' },
 };
 
 /** A deployed stage in its emulator. */
@@ -120,6 +118,11 @@ export class Rehearsal {
     return this.#emulator;
   }
 
+  /** Settings without which the stage is not synthesized. */
+  get neededSettings(): Readonly<Record<string, unknown>> {
+    return NEEDED[this.stage] ?? {};
+  }
+
   /** The stage, bootstrapped and deployed once for all parts. */
   deployed(): Promise<Deployed> {
     this.#deployed ??= this.#deploy();
@@ -137,7 +140,7 @@ export class Rehearsal {
       return 'cdk bootstrap in an empty account';
     });
     await this.check(`${stage} synthesized`, async () => {
-      assembly = await cdk.synth(stage, NEEDED[stage]);
+      assembly = await cdk.synth(stage, { settings: this.neededSettings });
       return 'cdk synth with its validation and cdk-nag';
     });
     await this.check(`${stage} deployed`, async () => {

@@ -19,9 +19,10 @@ import { synthesize } from '../support/synthesize.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const { Resources, Parameters } = JSON.parse(read('deploy/account.json')) as {
+const { Resources, Parameters, Conditions } = JSON.parse(read('deploy/account.json')) as {
   Resources: Record<string, Resource>;
-  Parameters: Record<string, { Default: string }>;
+  Parameters: Record<string, { Default: string; AllowedPattern?: string }>;
+  Conditions: Record<string, unknown>;
 };
 const policyOf = (id: string) =>
   Resources[id]!.Properties.PolicyDocument.Statement as (Statement & { Sid: string })[];
@@ -52,6 +53,34 @@ const PREFIXES: Readonly<Record<string, string>> = {
   Route53: 'route53',
   StepFunctions: 'states',
 };
+
+/** Value of a part of deploy/account.json with these parameters, as CloudFormation computes it. */
+function computed(part: any, given: Readonly<Record<string, string>>): any {
+  const value = (each: unknown) => computed(each, given);
+  if (Array.isArray(part)) return part.map(value).filter((each) => each !== undefined);
+  if (typeof part !== 'object') return part;
+  const [[name, of]] = Object.entries<any>(part) as [[string, any]];
+  switch (name) {
+    case 'Ref':
+      return of === 'AWS::NoValue' ? undefined : (given[of] ?? Parameters[of]!.Default);
+    case 'Fn::If':
+      return value(value(Conditions[of[0]]) ? of[1] : of[2]);
+    case 'Fn::Not':
+      return !value(of[0]);
+    case 'Fn::Equals':
+      return value(of[0]) === value(of[1]);
+    case 'Fn::Split':
+      return value(of[1]).split(of[0]);
+    case 'Fn::Select':
+      return value(of[1])[of[0]];
+    case 'Fn::Sub': {
+      const [text, names] = [of].flat();
+      return text.replaceAll(/\$\{(\w+)\}/g, (_: string, key: string) => value(names?.[key] ?? { Ref: key }));
+    }
+    default:
+      return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, value(each)]));
+  }
+}
 
 describe('permissions of deployments', () => {
   test('policy names the service of every resource type', () => {
@@ -141,20 +170,48 @@ describe('template of the account', () => {
   test('template is complete, and its policies are below the limit of IAM', () => {
     const stack = new Stack(new App(), 'Account');
     new CfnInclude(stack, 'Template', { templateFile: join(ROOT, 'deploy/account.json') });
-    expect(Object.keys(Template.fromStack(stack).toJSON().Resources)).toHaveLength(4);
+    expect(Object.keys(Template.fromStack(stack).toJSON().Resources)).toHaveLength(5);
     for (const policy of [deploy, boundary]) expect(JSON.stringify(policy).length).toBeLessThan(6_000);
   });
 
-  test("pipeline's role trusts one environment of one repository, and uses the roles of cdk bootstrap only", () => {
-    const { AssumeRolePolicyDocument, Policies } = Resources.Pipeline!.Properties;
-    expect(AssumeRolePolicyDocument.Statement[0].Condition).toEqual({
+  test('service-linked role of ECS is created on request only, and outlives the stack', () => {
+    const { Condition, DeletionPolicy, Properties } = Resources.EcsServiceRoleOfAccount as Resource & {
+      Condition: string;
+    };
+    expect([DeletionPolicy, Properties.AWSServiceName]).toEqual([
+      'RetainExceptOnCreate',
+      'ecs.amazonaws.com',
+    ]);
+    expect(computed(Conditions[Condition], {})).toBe(false);
+    expect(computed(Conditions[Condition], { EcsServiceRole: 'create' })).toBe(true);
+  });
+
+  test.each<[string, string, string[]]>([
+    ['names', '', ['repo:acme/settings:environment:prod']],
+    [
+      'names, and names with their IDs',
+      '123456/456789',
+      ['repo:acme/settings:environment:prod', 'repo:acme@123456/settings@456789:environment:prod'],
+    ],
+  ])("pipeline's role trusts one environment of one repository by %s", (_, RepositoryIds, subjects) => {
+    const [{ Condition }] = Resources.Pipeline!.Properties.AssumeRolePolicyDocument.Statement;
+    const given = { Repository: 'acme/settings', Environment: 'prod', RepositoryIds };
+    expect(computed(Condition, given)).toEqual({
       StringEquals: {
         'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-        'token.actions.githubusercontent.com:sub': {
-          'Fn::Sub': expect.stringMatching(/^repo:\$\{Repository\}:environment:\$\{Environment\}$/),
-        },
+        'token.actions.githubusercontent.com:sub': subjects,
       },
     });
+  });
+
+  test.each(['*/*', '1/*', '*', '1', '1/', '/1', '1/2/3', 'a/b'])('%s are not IDs of a repository', (ids) => {
+    const { AllowedPattern } = Parameters.RepositoryIds!;
+    expect(ids).not.toMatch(new RegExp(AllowedPattern!));
+    expect('123456/456789').toMatch(new RegExp(AllowedPattern!));
+  });
+
+  test("pipeline's role uses the roles of cdk bootstrap only", () => {
+    const { Policies } = Resources.Pipeline!.Properties;
     const [statement, ...more] = Policies[0].PolicyDocument.Statement;
     expect(more).toEqual([]);
     expect(statement.Action).toBe('sts:AssumeRole');

@@ -204,11 +204,43 @@ describe('protection', () => {
 
   test('production retains its state when the stack is deleted', () => {
     expect(stateful(prod)).toHaveLength(8);
-    for (const [id, resource] of stateful(prod)) expect(resource.DeletionPolicy, id).toBe('Retain');
+    for (const [id, { Type, DeletionPolicy, UpdateReplacePolicy }] of stateful(prod)) {
+      // CloudFormation could not delete a protected table or pool when a creation fails.
+      const policy = Type === 'AWS::S3::Bucket' ? 'RetainExceptOnCreate' : 'Retain';
+      expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual([policy, 'Retain']);
+    }
     for (const [id, { Properties }] of ofType(prod, 'AWS::DynamoDB::GlobalTable')) {
       for (const replica of Properties.Replicas) expect(replica.DeletionProtectionEnabled, id).toBe(true);
     }
     prod.data.hasResourceProperties('AWS::Cognito::UserPool', { DeletionProtection: 'ACTIVE' });
+  });
+
+  test('name of what outlives its stack ends with the ID of the stack or is generated, so that the next one is free', () => {
+    const suffix = { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] };
+    const digits = { 'Fn::Select': [0, { 'Fn::Split': ['-', suffix] }] };
+    const retained = [...prod.resources].filter(([, { DeletionPolicy }]) =>
+      DeletionPolicy?.startsWith('Retain'),
+    );
+    const named = retained.flatMap(([id, { Type, Properties = {} }]) => {
+      const name = Properties[`${Type.split('::')[2]}Name`];
+      return name === undefined ? [] : [[id.slice(0, 7), name] as const];
+    });
+    expect(retained.length).toBeGreaterThan(30);
+    expect(named).toEqual([
+      ['Backups', { 'Fn::Join': ['', ['touchstone-prod-data-', digits]] }],
+      ...['Backtes', 'Hyperop'].map((id) => [
+        id,
+        {
+          'Fn::Join': [
+            '',
+            [
+              `/aws/vendedlogs/states/touchstone-prod-platform-${id === 'Backtes' ? 'backtest' : 'hyperopt'}-`,
+              digits,
+            ],
+          ],
+        },
+      ]),
+    ]);
   });
 
   test('development can be deleted', () => {

@@ -34,7 +34,12 @@ describe.each(FLOWS)('$flow state machine', ({ flow, id, asl }) => {
       const [{ CloudWatchLogsLogGroup }] = Properties.LoggingConfiguration.Destinations;
       const log = stage.resources.get(CloudWatchLogsLogGroup.LogGroupArn['Fn::GetAtt'][0])!;
       expect(log.Properties).toMatchObject({
-        LogGroupName: `/aws/vendedlogs/states/touchstone-${stage.config.stage}-platform-${flow}`,
+        LogGroupName: {
+          'Fn::Join': [
+            '',
+            [`/aws/vendedlogs/states/touchstone-${stage.config.stage}-platform-${flow}-`, expect.anything()],
+          ],
+        },
         RetentionInDays: stage.config.logRetentionDays,
       });
     },
