@@ -97,6 +97,8 @@ export class TableEvents extends Construct {
     allow(role, { actions: ['dynamodb:ListStreams'], resources: ['*'] });
     const lost = deadLetterQueue(this, 'LostRecords', monitoring, {
       id: 'EventsLost',
+      // The records can be read for 24 hours.
+      urgency: 'page',
       impact:
         'Changes of tables became no events: rules on the event bus and followers of the stream miss them.',
     });

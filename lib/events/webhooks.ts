@@ -53,6 +53,7 @@ export class Webhooks extends Construct {
     const { config, monitoring, tables } = props;
     const lost = deadLetterQueue(this, 'LostMessages', monitoring, {
       id: 'WebhooksLost',
+      urgency: 'ticket',
       impact: 'Events did not become deliveries of webhooks, or retries of a webhook have stopped.',
     });
     this.queue = new sqs.Queue(this, 'Queue', {

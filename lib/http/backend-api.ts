@@ -41,6 +41,7 @@ export function addBackendApi(scope: Construct, props: BackendApiProps) {
     functions: { data_proxy: dataProxy },
     alarms: {
       name: 'Backend',
+      urgency: 'page',
       // Event streams last for minutes and are part of the gateway's latency, so the function's own is used.
       latency: backend.function.metricDuration(p99),
       errors:

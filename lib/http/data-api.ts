@@ -74,6 +74,7 @@ export class DataApi extends Construct {
       handler: this.service.alias,
       alarms: {
         name: 'DataApi',
+        urgency: 'ticket',
         errors: 'At least 5 % of requests fail: the dashboard shows no candles and collects none.',
         slow: 'At least 1 % of requests take over 5 s: users wait for charts and coverage.',
       },

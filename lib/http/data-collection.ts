@@ -107,6 +107,7 @@ export class DataCollection extends Construct {
     const samples = this.service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES });
     props.monitoring.graph('marketData', 'Data collection: minutes of tasks', [samples]);
     props.monitoring.alarm(this, 'DataCollectionDown', {
+      urgency: 'ticket',
       metric: samples,
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,

@@ -72,6 +72,7 @@ export class DataProxy extends Construct {
     const errors = monitoring.serviceMetric('data-proxy', METRICS.proxyErrors, 'Sum');
     const upstreamErrors = monitoring.serviceMetric('data-proxy', METRICS.proxyUpstreamErrors, 'Sum');
     monitoring.alarm(this, 'ProxyErrors', {
+      urgency: 'ticket',
       // Without the errors of callers: one client that sends invalid requests is not an outage.
       metric: new cloudwatch.MathExpression({
         expression: 'FILL(upstreamErrors, 0) / requests',

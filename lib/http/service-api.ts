@@ -8,7 +8,14 @@ import { Construct } from 'constructs';
 import { SERVICES } from '#contract/values/names.ts';
 import type { ServiceName } from '#contract/values/operation.ts';
 import { acknowledge, logGroup } from '../parts/construct-helpers.ts';
-import { FIVE_MINUTES, type Monitoring, p99, sum, THREE_IN_AN_HOUR } from '../parts/monitoring.ts';
+import {
+  FIVE_MINUTES,
+  type Monitoring,
+  p99,
+  sum,
+  THREE_IN_AN_HOUR,
+  type Urgency,
+} from '../parts/monitoring.ts';
 import type { TokenPair } from '../parts/service-tokens.ts';
 import type { StageConfig } from '../settings/config.ts';
 import { type ApiTargets, apiDefinition, ownRoutes } from './api-definition.ts';
@@ -31,6 +38,8 @@ export interface ServiceApiProps extends ApiTargets {
     readonly name: string;
     /** p99 latency. @default - the gateway's */
     readonly latency?: cloudwatch.Metric;
+    /** Of its errors. Its latency is a ticket. */
+    readonly urgency: Urgency;
     /** User impact of each. */
     readonly errors: string;
     readonly slow: string;
@@ -151,16 +160,18 @@ export class ServiceApi extends Construct {
   }
 
   #addAlarms({ monitoring, alarms }: ServiceApiProps): void {
-    const { name, latency = this.api.metricLatency(p99) } = alarms;
+    const { name, urgency, latency = this.api.metricLatency(p99) } = alarms;
     const average = { statistic: 'Average', period: FIVE_MINUTES };
     const errors = this.api.metricServerError(average);
     monitoring.alarm(this, `${name}Errors`, {
+      urgency,
       metric: errors,
       threshold: 0.05,
       ...THREE_IN_AN_HOUR,
       impact: alarms.errors,
     });
     monitoring.alarm(this, `${name}Latency`, {
+      urgency: 'ticket',
       metric: latency,
       threshold: Duration.seconds(5).toMilliseconds(),
       ...THREE_IN_AN_HOUR,

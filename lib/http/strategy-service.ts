@@ -92,6 +92,7 @@ export class StrategyService extends Construct {
       streams: this.events.alias,
       alarms: {
         name: 'Strategy',
+        urgency: 'page',
         // Event streams last for minutes and are part of the gateway's latency, so the function's own is used.
         latency: this.service.function.metricDuration(p99),
         errors: 'At least 5 % of the strategy service’s requests fail: versions cannot be registered.',
@@ -108,12 +109,14 @@ export class StrategyService extends Construct {
     const rolledBack = count(METRICS.challengesRolledBack);
     const held = count(METRICS.challengesHeld);
     monitoring.alarm(this, 'ChallengesRolledBack', {
+      urgency: 'ticket',
       metric: rolledBack,
       threshold: 1,
       impact:
         'A challenger lost too much: the platform routed its traffic to the champion and ended the challenge.',
     });
     monitoring.alarm(this, 'ChallengesHeld', {
+      urgency: 'ticket',
       metric: held,
       threshold: 1,
       impact: 'A challenge waits for a user: its challenger gets no larger traffic share until then.',

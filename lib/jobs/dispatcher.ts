@@ -77,6 +77,7 @@ export class Dispatcher extends Construct {
   #addAlarms(monitoring: Monitoring, queue: sqs.Queue): void {
     const age = queue.metricApproximateAgeOfOldestMessage(maximum);
     monitoring.alarm(this, 'DispatcherBehind', {
+      urgency: 'page',
       metric: age,
       threshold: Duration.minutes(5).toSeconds(),
       periods: 2,

@@ -126,7 +126,7 @@ export abstract class Flow extends Construct {
       period: FIVE_MINUTES,
       label: 'Executions failed or timed out',
     });
-    this.#monitoring.alarm(this, id, { metric: failures, threshold: 1, impact });
+    this.#monitoring.alarm(this, id, { urgency: 'ticket', metric: failures, threshold: 1, impact });
     this.#monitoring.graph('jobs', title, [
       this.machine.metricStarted(sum),
       this.machine.metricSucceeded(sum),
@@ -218,6 +218,7 @@ export class BacktestFlow extends Flow {
     });
     const taskFailures = this.countEntries('BacktestTaskFailures', 'TaskStateEntered', ['MarkFailed']);
     monitoring.alarm(this, 'BacktestTaskFailures', {
+      urgency: 'ticket',
       metric: taskFailures,
       threshold: 1,
       impact: 'A valid backtest failed: its task could not be started or did not run to its end.',
@@ -254,6 +255,7 @@ export class HyperoptFlow extends Flow {
       'WorkersFailed',
     ]);
     monitoring.alarm(this, 'HyperoptWorkersLost', {
+      urgency: 'ticket',
       metric: workersLost,
       threshold: 1,
       impact:
@@ -266,6 +268,7 @@ export class HyperoptFlow extends Flow {
     );
     const stalled = monitoring.serviceMetric('repair', METRICS.longestStallSeconds, 'Maximum');
     monitoring.alarm(this, 'HyperoptStalled', {
+      urgency: 'ticket',
       metric: stalled,
       threshold: Duration.hours(2).toSeconds(),
       periods: 2,

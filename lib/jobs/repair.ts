@@ -92,6 +92,7 @@ export class Repair extends Construct {
     const oldestPending = monitoring.serviceMetric('repair', METRICS.oldestPendingSeconds, 'Maximum');
     const idle = monitoring.serviceMetric('repair', METRICS.queueIdleSeconds, 'Maximum');
     monitoring.alarm(this, 'QueueIdle', {
+      urgency: 'page',
       metric: idle,
       threshold: Duration.minutes(15).toSeconds(),
       periods: 2,
@@ -99,6 +100,7 @@ export class Repair extends Construct {
     });
     const runs = this.service.function.metricInvocations({ ...sum, period: Duration.minutes(15) });
     monitoring.alarm(this, 'RepairStopped', {
+      urgency: 'page',
       metric: runs,
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -107,6 +109,7 @@ export class Repair extends Construct {
     });
     const challengeErrors = monitoring.serviceMetric('repair', METRICS.challengeProcessingErrors, 'Sum');
     monitoring.alarm(this, 'ChallengeProcessingErrors', {
+      urgency: 'ticket',
       metric: challengeErrors,
       threshold: 1,
       periods: 2,

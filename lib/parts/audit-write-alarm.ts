@@ -19,6 +19,7 @@ export class AuditTrail extends Construct {
       ...sum,
     });
     monitoring.alarm(this, 'AuditWriteFailures', {
+      urgency: 'ticket',
       metric: failures,
       threshold: 1,
       impact:

@@ -26,7 +26,11 @@ export const THREE_IN_AN_HOUR = { periods: 3, among: 12 };
 const SECTIONS = ['apis', 'jobs', 'challenges', 'marketData', 'functions', 'storage'] as const;
 type Section = (typeof SECTIONS)[number];
 
+/** Page: somebody is called at any hour, because users are cut off or waiting loses data. Ticket: the next working day is soon enough. */
+export type Urgency = 'page' | 'ticket';
+
 export interface AlarmProps {
+  readonly urgency: Urgency;
   readonly metric: cloudwatch.IMetric;
   readonly threshold: number;
   /** @default - at or above the threshold */
@@ -42,12 +46,12 @@ export interface AlarmProps {
 }
 
 /**
- * The stage's alarm topic and dashboard. Each construct declares here the alarms and graphs of what it creates, so that an alarm
+ * The stage's topics of alarms and its dashboard. Each construct declares here the alarms and graphs of what it creates, so that an alarm
  * is found next to the resource that it watches.
  */
 export class Monitoring extends Construct {
   readonly #config: StageConfig;
-  readonly #topic: sns.ITopic;
+  readonly #topics: Readonly<Record<Urgency, sns.ITopic>>;
   readonly #graphs = new Map<
     string,
     { readonly section: Section; readonly widget: cloudwatch.GraphWidget }
@@ -56,15 +60,14 @@ export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, { config }: { readonly config: StageConfig }) {
     super(scope, id);
     this.#config = config;
-    this.#topic = config.alarmTopicArn
-      ? sns.Topic.fromTopicArn(this, 'Topic', config.alarmTopicArn)
-      : this.#createTopic(config.alarmEmail);
+    const page = this.#topic('Topic', config.alarmTopicArn, config.alarmEmail);
+    this.#topics = { page, ticket: this.#ticketTopic(page) };
     if (config.monthlyBudgetUsd) this.#addBudget(config.monthlyBudgetUsd);
     if (config.alarms) this.#notifyOfScans();
   }
 
   /**
-   * Notifies the topic of severe vulnerabilities in the tasks' image, as ECR's basic scans and Amazon Inspector report them. Which
+   * Reports severe vulnerabilities in the tasks' image, as ECR's basic scans and Amazon Inspector report them. Which
    * repositories are scanned is a setting of the account's registry, see docs/deploy.md.
    */
   #notifyOfScans(): void {
@@ -80,12 +83,20 @@ export class Monitoring extends Construct {
           'finding-severity-counts': { $or: [{ CRITICAL: found }, { HIGH: found }] },
         },
       },
-      targets: [new SnsTopic(this.#topic)],
+      targets: [new SnsTopic(this.#topics.ticket)],
     });
   }
 
-  #createTopic(email: string | undefined): sns.Topic {
-    const topic = new sns.Topic(this, 'Topic', { enforceSSL: true });
+  /** Without a receiver of its own it has that of the other topic. */
+  #ticketTopic(page: sns.ITopic): sns.ITopic {
+    const { alarmTopicArn, alarmEmail, ticketTopicArn, ticketEmail } = this.#config;
+    if (alarmTopicArn && !ticketTopicArn && !ticketEmail) return page;
+    return this.#topic('TicketTopic', ticketTopicArn, ticketEmail ?? alarmEmail);
+  }
+
+  #topic(id: string, existing: string | undefined, email: string | undefined): sns.ITopic {
+    if (existing) return sns.Topic.fromTopicArn(this, id, existing);
+    const topic = new sns.Topic(this, id, { enforceSSL: true });
     // The policy added by enforceSSL replaces the default policy, which allows CloudWatch to publish.
     topic.addToResourcePolicy(
       new iam.PolicyStatement({
@@ -111,14 +122,14 @@ export class Monitoring extends Construct {
         thresholdType: 'PERCENTAGE',
         comparisonOperator: 'GREATER_THAN',
       },
-      subscribers: [{ subscriptionType: 'SNS', address: this.#topic.topicArn }],
+      subscribers: [{ subscriptionType: 'SNS', address: this.#topics.ticket.topicArn }],
     });
     const budget = new CfnBudget(this, 'Budget', {
       budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount: usd, unit: 'USD' } },
       notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)],
     });
     // AWS Budgets checks on creation that it may publish.
-    budget.node.addDependency(this.#topic);
+    budget.node.addDependency(this.#topics.ticket);
   }
 
   /**
@@ -140,8 +151,9 @@ export class Monitoring extends Construct {
       datapointsToAlarm: periods,
       treatMissingData: props.missing ?? cloudwatch.TreatMissingData.NOT_BREACHING,
     });
-    alarm.addAlarmAction(new SnsAction(this.#topic));
-    alarm.addOkAction(new SnsAction(this.#topic));
+    const action = new SnsAction(this.#topics[props.urgency]);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
   }
 
   /**

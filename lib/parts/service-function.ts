@@ -95,6 +95,8 @@ export class ServiceFunction extends Construct {
     const errors = this.function.metricErrors(sum);
     const throttles = this.function.metricThrottles(sum);
     monitoring.alarm(this, `${name}FunctionFaults`, {
+      // Two crashes are no outage: the alarms of the APIs, the queue and the canary report one.
+      urgency: 'ticket',
       metric: new cloudwatch.MathExpression({
         // A function whose every call is throttled has no `Errors`: without FILL the sum would have no data.
         expression: 'FILL(errors, 0) + FILL(throttles, 0)',
@@ -116,6 +118,7 @@ export class ServiceFunction extends Construct {
     }
     if (props.slowAlarm ?? true) {
       monitoring.alarm(this, `${name}FunctionSlow`, {
+        urgency: 'ticket',
         metric: this.function.metricDuration(maximum),
         threshold: timeout.toMilliseconds() * 0.9,
         ...THREE_IN_AN_HOUR,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { NO_POLICY, ReleasePolicy } from '#contract/registry/release-policy.ts';
 import { MIN_TRADES } from '#contract/values/challenge-limits.ts';
 import { accessSettings } from './access-settings.ts';
-import { alarmSettings } from './alarm-settings.ts';
+import { alarmSettings, checkReceivers } from './alarm-settings.ts';
 import { dataSettings } from './data-settings.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
@@ -231,21 +231,10 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
     path: ['trafficShift'],
     message: 'is stopped by alarms: set alarms too',
   })
-  .refine(({ alarms, alarmEmail }) => alarms || !alarmEmail, {
-    path: ['alarmEmail'],
-    message: 'receives alarms: set alarms too',
-  })
-  .refine(({ alarms, alarmTopicArn }) => alarms || !alarmTopicArn, {
-    path: ['alarmTopicArn'],
-    message: 'receives alarms: set alarms too',
-  })
+  .check(checkReceivers)
   .refine(({ alarms, canary }) => alarms || !canary, {
     path: ['canary'],
     message: 'fires alarms: set alarms too',
-  })
-  .refine(({ alarmEmail, alarmTopicArn }) => !alarmEmail || !alarmTopicArn, {
-    path: ['alarmTopicArn'],
-    message: 'replaces the topic of alarmEmail: write one of them',
   })
   .refine(({ backup, env }) => !backup?.copyToRegion || (env && env.region !== backup.copyToRegion), {
     path: ['backup', 'copyToRegion'],

@@ -72,6 +72,7 @@ export class DataStack extends Stack {
       label: 'Throttled reads and writes',
     });
     monitoring.alarm(monitoring, 'TableThrottles', {
+      urgency: 'page',
       metric: all,
       threshold: 10,
       periods: 2,

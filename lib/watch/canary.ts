@@ -74,6 +74,7 @@ export class Canary extends Construct {
       monitoring.serviceMetric('canary', name, statistic).with({ period: INTERVAL });
     const success = metric(METRICS.canarySuccess, 'Minimum');
     monitoring.alarm(this, 'CanaryFailing', {
+      urgency: 'page',
       metric: success,
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -83,6 +84,7 @@ export class Canary extends Construct {
       impact: 'A backtest that worked before fails: users cannot submit backtests, or these do not complete.',
     });
     monitoring.alarm(this, 'CanaryStopped', {
+      urgency: 'page',
       metric: metric(METRICS.canarySuccess, 'SampleCount').with({ period: Duration.minutes(15) }),
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -91,6 +93,7 @@ export class Canary extends Construct {
     });
     if (hasDashboard) {
       monitoring.alarm(this, 'DashboardFailing', {
+        urgency: 'page',
         metric: metric(METRICS.canaryDashboard, 'Minimum'),
         threshold: 1,
         comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,

@@ -13,7 +13,7 @@ interface LogQuery {
 
 const SERVICES = ['Backend/', 'JobEvents/', 'Strategy/Service/', 'Strategy/Events/', 'DataCollection/'];
 
-/** Ten questions of the runbook. Their fields are those of our log lines: test/lambdas/log-fields.test.ts. */
+/** Questions of the runbook. Their fields are those of our log lines: test/lambdas/log-fields.test.ts. */
 export const LOG_QUERIES: readonly LogQuery[] = [
   {
     name: 'One request through all logs',

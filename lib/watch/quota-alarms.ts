@@ -7,6 +7,7 @@ import { FIVE_MINUTES, type Monitoring, maximum, sum, THREE_IN_AN_HOUR } from '.
 const QUOTAS = [
   {
     id: 'FargateQuota',
+    urgency: 'ticket',
     used: 'onDemand',
     title: 'Fargate vCPU on demand',
     dimensions: { Service: 'Fargate', Resource: 'vCPU', Class: 'Standard/OnDemand' },
@@ -15,6 +16,7 @@ const QUOTAS = [
   },
   {
     id: 'FargateSpotQuota',
+    urgency: 'ticket',
     used: 'spot',
     title: 'Fargate vCPU on Spot',
     dimensions: { Service: 'Fargate', Resource: 'vCPU', Class: 'Standard/Spot' },
@@ -23,6 +25,7 @@ const QUOTAS = [
   },
   {
     id: 'FunctionQuota',
+    urgency: 'page',
     used: 'functions',
     title: 'Lambda executions',
     dimensions: { Service: 'Lambda', Resource: 'ConcurrentExecutions', Class: 'None' },
@@ -38,7 +41,7 @@ const THRESHOLD = 80;
 export class QuotaAlarms extends Construct {
   constructor(scope: Construct, id: string, { monitoring }: { readonly monitoring: Monitoring }) {
     super(scope, id);
-    for (const { id: alarm, used, title, dimensions, impact } of QUOTAS) {
+    for (const { id: alarm, urgency, used, title, dimensions, impact } of QUOTAS) {
       const use = new cloudwatch.Metric({
         namespace: 'AWS/Usage',
         metricName: 'ResourceCount',
@@ -51,7 +54,7 @@ export class QuotaAlarms extends Construct {
         period: FIVE_MINUTES,
         label: `${title}, % of the quota`,
       });
-      monitoring.alarm(this, alarm, { metric, threshold: THRESHOLD, periods: 2, impact });
+      monitoring.alarm(this, alarm, { urgency, metric, threshold: THRESHOLD, periods: 2, impact });
       monitoring.graph('functions', 'Quotas in use, %', [metric]);
     }
     this.#alarmOnWorkflowThrottles(monitoring);
@@ -74,6 +77,7 @@ export class QuotaAlarms extends Construct {
       label: 'Throttled starts and state transitions',
     });
     monitoring.alarm(this, 'WorkflowThrottles', {
+      urgency: 'ticket',
       metric,
       threshold: 1,
       ...THREE_IN_AN_HOUR,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { resultsPrefix } from '#adapters/objects/result-store.ts';
+import type { StageConfig } from '#lib/settings/config.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -9,6 +10,10 @@ const all = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Proper
 /** Brakes stop deployments and notify no user: test/stacks/traffic-shift.test.ts. */
 const isBrake = ({ AlarmName }: Resource['Properties']) => AlarmName.endsWith('-brake');
 const alarms = all.filter((each) => !isBrake(each));
+/** The stage's own topics by their use. */
+const topics = Object.fromEntries(
+  ofType(prod, 'AWS::SNS::Topic').map(([id]) => [id.includes('Ticket') ? 'ticket' : 'page', id]),
+);
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 
 /** Anchors that GitHub derives from headings. */
@@ -66,11 +71,61 @@ describe('alarms', () => {
     expect(anchors).toContain('deployment-stopped');
   });
 
-  test('alarm notifies the topic when it fires and when it ends', () => {
-    for (const { AlarmActions, OKActions } of alarms) {
-      expect(AlarmActions).toHaveLength(1);
-      expect(OKActions).toEqual(AlarmActions);
+  test('alarm notifies one of two topics, page or ticket, when it fires and when it ends', () => {
+    expect(Object.keys(topics).sort()).toEqual(['page', 'ticket']);
+    for (const { AlarmName, AlarmActions, OKActions } of alarms) {
+      expect(AlarmActions, AlarmName).toHaveLength(1);
+      expect(Object.values(topics), AlarmName).toContain(AlarmActions[0].Ref);
+      expect(OKActions, AlarmName).toEqual(AlarmActions);
     }
+  });
+
+  test('runbook lists exactly the alarms that page', () => {
+    const [, list] = /^## Page or ticket\n([\s\S]*?)^## /m.exec(runbook)!;
+    const listed = [...list!.matchAll(/\]\(#([a-z-]+)\)/g)].map(([, anchor]) => anchor);
+    const paging = alarms.filter(({ AlarmActions }) => AlarmActions[0].Ref === topics.page);
+    expect(paging.length).toBeLessThan(alarms.length / 2);
+    const names = paging.map(({ AlarmName }) => AlarmName.replace('touchstone-prod-platform-', ''));
+    expect(listed.toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe('receivers of pages and tickets', () => {
+  const desk = 'arn:aws:sns:eu-central-1:111122223333:desk';
+  const later = 'arn:aws:sns:eu-central-1:111122223333:later';
+
+  test.each<[string, Partial<StageConfig>, { page: string; ticket: string }]>([
+    ['one address', { alarmEmail: 'a@b.example' }, { page: 'a@b.example', ticket: 'a@b.example' }],
+    ['one topic', { alarmTopicArn: desk }, { page: desk, ticket: desk }],
+    [
+      'two addresses',
+      { alarmEmail: 'a@b.example', ticketEmail: 'c@d.example' },
+      { page: 'a@b.example', ticket: 'c@d.example' },
+    ],
+    ['two topics', { alarmTopicArn: desk, ticketTopicArn: later }, { page: desk, ticket: later }],
+    [
+      'an address and a topic of tickets',
+      { alarmEmail: 'a@b.example', ticketTopicArn: later },
+      { page: 'a@b.example', ticket: later },
+    ],
+    [
+      'a topic and an address of tickets',
+      { alarmTopicArn: desk, ticketEmail: 'c@d.example' },
+      { page: desk, ticket: 'c@d.example' },
+    ],
+  ])('stage with %s', (_, receivers, expected) => {
+    const stage = synthesize('test', receivers);
+    const addresses = ofType(stage, 'AWS::SNS::Subscription').map(([, each]) => each.Properties);
+    /** Address or existing topic of an alarm's action. */
+    const receiverOf = (name: string): string => {
+      const [, alarm] = ofType(stage, 'AWS::CloudWatch::Alarm').find(([, { Properties }]) =>
+        Properties.AlarmName.endsWith(name),
+      )!;
+      const [action] = alarm.Properties.AlarmActions;
+      return action.Ref ? addresses.find(({ TopicArn }) => TopicArn.Ref === action.Ref)!.Endpoint : action;
+    };
+    expect({ page: receiverOf('-backend-errors'), ticket: receiverOf('-backend-latency') }).toEqual(expected);
+    expect(addresses).toHaveLength(Object.values(expected).filter((each) => each.includes('@')).length);
   });
 });
 
@@ -105,21 +160,29 @@ test('APIs publish no metrics per method', () => {
   }
 });
 
-test('CloudWatch and AWS Budgets may publish to the topic', () => {
-  const [, policy] = ofType(prod, 'AWS::SNS::TopicPolicy')[0]!;
-  const { Statement } = policy.Properties.PolicyDocument;
-  expect(Statement.find(({ Effect }: any) => Effect === 'Allow')).toMatchObject({
-    Action: 'sns:Publish',
-    Principal: { Service: ['budgets.amazonaws.com', 'cloudwatch.amazonaws.com'] },
-    Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-  });
-  prod.platform.hasResourceProperties('AWS::SNS::Subscription', {
-    Protocol: 'email',
-    Endpoint: 'desk@example.org',
-  });
+test('CloudWatch and AWS Budgets may publish to both topics, EventBridge to that of tickets', () => {
+  const policies = ofType(prod, 'AWS::SNS::TopicPolicy').map(([, { Properties }]) => Properties);
+  expect(policies.map(({ Topics }) => Topics[0].Ref).sort()).toEqual(Object.values(topics).sort());
+  for (const { Topics, PolicyDocument } of policies) {
+    const allowed = PolicyDocument.Statement.filter(({ Effect }: any) => Effect === 'Allow');
+    expect(allowed[0]).toMatchObject({
+      Action: 'sns:Publish',
+      Principal: { Service: ['budgets.amazonaws.com', 'cloudwatch.amazonaws.com'] },
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    });
+    const others = allowed.slice(1).map(({ Principal }: any) => Principal.Service);
+    expect(others).toEqual(Topics[0].Ref === topics.ticket ? ['events.amazonaws.com'] : []);
+  }
+  for (const id of Object.values(topics)) {
+    prod.platform.hasResourceProperties('AWS::SNS::Subscription', {
+      Protocol: 'email',
+      Endpoint: 'desk@example.org',
+      TopicArn: { Ref: id },
+    });
+  }
 });
 
-test('budget notifies the topic at 80 % and when the forecast exceeds it', () => {
+test('budget notifies the topic of tickets at 80 % and when the forecast exceeds it', () => {
   const [[, { Properties }], ...others] = ofType(prod, 'AWS::Budgets::Budget') as [[string, Resource]];
   expect(others).toEqual([]);
   expect(Properties.Budget).toEqual({
@@ -127,7 +190,7 @@ test('budget notifies the topic at 80 % and when the forecast exceeds it', () =>
     TimeUnit: 'MONTHLY',
     BudgetLimit: { Amount: 500, Unit: 'USD' },
   });
-  const [topic] = alarms[0]!.AlarmActions;
+  const topic = { Ref: topics.ticket };
   expect(
     Properties.NotificationsWithSubscribers.map(({ Notification, Subscribers }: any) => [
       Notification.NotificationType,

@@ -55,6 +55,11 @@ describe('stages', () => {
       { alarmEmail: 'a@b.example', alarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:desk' },
       /write one of them/,
     ],
+    [
+      'an address and a topic of tickets',
+      { ticketEmail: 'a@b.example', ticketTopicArn: 'arn:aws:sns:eu-west-1:111122223333:desk' },
+      /replaces the topic of ticketEmail: write one of them/,
+    ],
     ['a topic by its name', { alarmTopicArn: 'desk' }, /write the ARN of a standard SNS topic/],
     [
       'a machine client of a pool that exists already',
