@@ -1,5 +1,6 @@
 import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import type { JobCount, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
+import { SearchWork } from '#domain/shared/search-work.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from './cursor.ts';
 import { listPosition } from './job-sharing.ts';
 
@@ -29,7 +30,8 @@ interface Place {
  * each value.
  *
  * @param rows newest first
- * @throws CodedError VAL006 for a cursor that is invalid or was made with another filter
+ * @throws CodedError VAL006 for a cursor that is invalid or was made with another filter, VAL005 for words that compare too much
+ *   text
  */
 export async function searchPage<R extends Row>(
   rows: AsyncIterable<R>,
@@ -40,11 +42,15 @@ export async function searchPage<R extends Row>(
   const { limit, cursor, scope } = page;
   const { q, pinned, sort = 'created_at', sort_order } = search;
   const after = cursor === null ? undefined : decodePlace(cursor, scope);
-  const words = (q ?? '').toLowerCase().split(/\s+/);
+  const words = [...new Set((q ?? '').toLowerCase().split(/\s+/))];
   const { newest, complete } = await readNewest(rows);
-  const matching = newest.filter(
-    (row) => (pinned === undefined || isPinned?.(row) === pinned) && hasWords(textsOf(row), words),
-  );
+  const matching: R[] = [];
+  const work = new SearchWork('q');
+  for (const row of newest) {
+    const isWanted = pinned === undefined || isPinned?.(row) === pinned;
+    if (isWanted && hasWords(textsOf(row), words, work)) matching.push(row);
+    await work.turn();
+  }
   const comparison = comparisonOf(sort_order);
   const places = matching
     .map((row) => ({
@@ -80,9 +86,12 @@ async function readNewest<R>(rows: AsyncIterable<R>): Promise<{ newest: R[]; com
   return { newest, complete: true };
 }
 
-function hasWords(texts: readonly (string | null)[], words: readonly string[]): boolean {
+function hasWords(texts: readonly (string | null)[], words: readonly string[], work: SearchWork): boolean {
   const text = texts.join('\n').toLowerCase();
-  return words.every((word) => text.includes(word));
+  return words.every((word) => {
+    work.add(text.length);
+    return text.includes(word);
+  });
 }
 
 /** Rows without a value come after those with one in both orders; among equal values the newest comes first. */

@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
+import type { SearchWork } from '../shared/search-work.ts';
 
 /**
  * Filters and orders of MLflow's searches: comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND tags.desk = "fx"`.
@@ -101,7 +102,7 @@ function invalid(message: string): CodedError {
 
 /** The test of a filter; without one everything passes. Throws VAL005 for one that cannot be read. */
 export function parseFilter(text: string | undefined): {
-  readonly passes: (searched: Searchable) => boolean;
+  readonly passes: (searched: Searchable, work: SearchWork) => boolean;
   readonly fields: readonly Field[];
 } {
   const reader = new Reader(text ?? '');
@@ -111,7 +112,7 @@ export function parseFilter(text: string | undefined): {
     comparisons.push(readComparison(reader));
   }
   const asked = comparisons.filter(({ name }) => name !== PROMPT_TAG);
-  return { passes: (searched) => asked.every((each) => holds(each, searched)), fields: asked };
+  return { passes: (searched, work) => asked.every((each) => holds(each, searched, work)), fields: asked };
 }
 
 /** The text that a field equals in a filter; undefined when the filter does not compare it so. Throws VAL005. */
@@ -182,13 +183,14 @@ function fieldValue({ group, name }: Field, searched: Searchable): string | numb
   return values && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-function holds(comparison: Comparison, searched: Searchable): boolean {
+function holds(comparison: Comparison, searched: Searchable, work: SearchWork): boolean {
   const value = fieldValue(comparison, searched);
+  work.add(comparison.values.length);
   // As in SQL, and in MLflow: a comparison with a missing value is never true.
   if (value === undefined) return false;
   const { operator, values } = comparison;
   const [wanted] = values;
-  const matches = (text: string, pattern: string) => like(text, pattern);
+  const matches = (text: string, pattern: string) => like(text, pattern, work);
   switch (operator) {
     case '=':
       return isEqual(value, wanted!);
@@ -223,21 +225,36 @@ function isEqual(value: string | number, wanted: string | number): boolean {
 }
 
 /** True when the pattern of LIKE fits: `%` any text, `_` any character. Time: product of both lengths. */
-function like(text: string, pattern: string): boolean {
-  let [at, next, star, resume] = [0, 0, -1, 0];
-  while (at < text.length) {
-    if (pattern[next] === '%') {
-      [star, resume] = [next, at];
-      next += 1;
-    } else if (pattern[next] === '_' || pattern[next] === text[at]) {
-      at += 1;
-      next += 1;
-    } else if (star >= 0) {
-      resume += 1;
-      [at, next] = [resume, star + 1];
-    } else {
-      return false;
-    }
+function like(text: string, pattern: string, work: SearchWork): boolean {
+  work.add(pattern.length);
+  const [first = '', ...parts] = pattern.split('%');
+  const last = parts.pop();
+  if (last === undefined) return text.length === first.length && isAt(text, first, 0, work);
+  const end = text.length - last.length;
+  let at = first.length;
+  if (at > end || !isAt(text, first, 0, work) || !isAt(text, last, end, work)) return false;
+  for (const part of parts) {
+    const found = find(text.slice(0, end), part, at, work);
+    if (found < 0) return false;
+    at = found + part.length;
   }
-  return /^%*$/.test(pattern.slice(next));
+  return true;
+}
+
+/** First place of a part of a pattern; -1 without one. */
+function find(text: string, part: string, from: number, work: SearchWork): number {
+  if (!part.includes('_')) {
+    const found = text.indexOf(part, from);
+    work.add((found < 0 ? text.length : found) - from + 1);
+    return found;
+  }
+  for (let at = from; at <= text.length - part.length; at++) if (isAt(text, part, at, work)) return at;
+  return -1;
+}
+
+function isAt(text: string, part: string, at: number, work: SearchWork): boolean {
+  let same = 0;
+  while (same < part.length && (part[same] === '_' || part[same] === text[at + same])) same++;
+  work.add(same + 1);
+  return same === part.length;
 }

@@ -1,6 +1,7 @@
 import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import type { Cursors } from '../shared/cursors.ts';
+import { SearchWork } from '../shared/search-work.ts';
 import { compareBy, parseFilter, parseOrders, type Searchable } from './filter.ts';
 
 /** Query of a list. An empty text is one that is not given. */
@@ -26,19 +27,25 @@ export function checkQuery({ filter = '', order_by = [] }: ListQuery): void {
   }
 }
 
-/** Items that pass the filter, in the order of the query, else in the given one. Throws VAL005. */
-export function select<T>(
+/**
+ * Items that pass the filter, in the order of the query, else in the given one. Throws VAL005, also for a filter that compares
+ * too much text.
+ */
+export async function select<T>(
   items: readonly T[],
   { filter, order_by }: ListQuery,
   searchable: (item: T) => Searchable,
-): T[] {
+): Promise<T[]> {
   const { passes } = parseFilter(filter);
   const compare = compareBy(parseOrders(order_by));
-  return items
-    .map((item) => ({ item, searched: searchable(item) }))
-    .filter(({ searched }) => passes(searched))
-    .sort((a, b) => compare(a.searched, b.searched))
-    .map(({ item }) => item);
+  const work = new SearchWork('filter');
+  const found: { readonly item: T; readonly searched: Searchable }[] = [];
+  for (const item of items) {
+    const searched = searchable(item);
+    if (passes(searched, work)) found.push({ item, searched });
+    await work.turn();
+  }
+  return found.sort((a, b) => compare(a.searched, b.searched)).map(({ item }) => item);
 }
 
 /** One page of a list, and the token of the next: empty at the end. Throws VAL006 for a token of another list. */

@@ -51,15 +51,15 @@ export async function searchRuns(
     const job = await readHyperopt(deps, ownership, caller, parent);
     const trials = isOf(job.experiment_name) && !job.results_expired ? await deps.ledger.read(parent, 0) : [];
     const runs = trials.map((trial) => trialRun(job, trial));
-    const { items, next_page_token } = page(select(runs, query, searchableRun));
+    const { items, next_page_token } = page(await select(runs, query, searchableRun));
     return { runs: items, next_page_token };
   }
   const rows = (await newestRows(deps, caller, experiments)).filter((row) => isOf(row.experiment_name));
   if (isAboutRows(query)) {
-    const { items, next_page_token } = page(select(rows, query, searchableRow));
+    const { items, next_page_token } = page(await select(rows, query, searchableRow));
     return { runs: await readRuns(deps, items), next_page_token };
   }
-  const { items, next_page_token } = page(select(await readRuns(deps, rows), query, searchableRun));
+  const { items, next_page_token } = page(await select(await readRuns(deps, rows), query, searchableRun));
   return { runs: items, next_page_token };
 }
 

@@ -56,7 +56,7 @@ export function mlflowHandlers(
     mlflowSearchModels: async ({ query, principal }) => {
       const names = await modelNames(deps, callerOf(principal));
       const models = await Promise.all(names.map((name) => readModel(deps, name)));
-      const found = select(models, query, searchableModel);
+      const found = await select(models, query, searchableModel);
       const { items, next_page_token } = pageOf(
         deps.cursors,
         found,
@@ -83,7 +83,7 @@ export function mlflowHandlers(
       if (named !== undefined) await checkModel(principal, named, 'read');
       const names = named === undefined ? await modelNames(deps, callerOf(principal)) : [named];
       const versions = (await Promise.all(names.map((name) => readVersions(deps, name)))).flat();
-      const found = select(versions, query, searchableVersion);
+      const found = await select(versions, query, searchableVersion);
       const { items, next_page_token } = pageOf(
         deps.cursors,
         found,
@@ -137,7 +137,7 @@ export function mlflowHandlers(
     mlflowSearchExperiments: async ({ body, principal }) => {
       checkQuery(body);
       const all = body.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
-      const found = select(all, body, ({ name, experiment_id, last_update_time }) => ({
+      const found = await select(all, body, ({ name, experiment_id, last_update_time }) => ({
         attributes: { name, experiment_id, last_update_time },
       }));
       const page = pageOf(deps.cursors, found, 'experiments', body, MLFLOW_LIMITS.experiments);

@@ -1,0 +1,40 @@
+import { CodedError } from '#contract/values/errors.ts';
+
+/** Compared characters after which other requests have their turn: some ms. */
+const TURN = 1_000_000;
+/** Compared characters of one search: half a second of processor time. */
+const MAX = 100_000_000;
+
+/** Work of one search, in compared characters. A long search gives other requests their turn, and ends at a limit. */
+export class SearchWork {
+  readonly #field: string;
+  #done = 0;
+  #turn = 0;
+
+  /** @param field parameter that determines the work, for the error */
+  constructor(field: string) {
+    this.#field = field;
+  }
+
+  add(characters: number): void {
+    this.#done += characters;
+  }
+
+  /**
+   * Call it after each row. Undefined while the search may continue at once.
+   *
+   * @throws CodedError VAL005 beyond the limit
+   */
+  turn(): Promise<void> | undefined {
+    if (this.#done > MAX) {
+      throw new CodedError('VAL005', {
+        message: `${this.#field} compares too much text: make it shorter, or search fewer items by the other filters`,
+        field: this.#field,
+        context: { max_compared_characters: MAX },
+      });
+    }
+    if (this.#done - this.#turn < TURN) return undefined;
+    this.#turn = this.#done;
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+}
