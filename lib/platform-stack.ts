@@ -345,6 +345,7 @@ export class PlatformStack extends Stack {
         CHALLENGE_MIN_TRADES: String(config.challengeMinTrades),
         CHALLENGE_MIN_HOURS: String(config.challengeMinHours),
         CHALLENGE_MIN_ASSIGNMENTS: String(config.challengeMinAssignments),
+        CHALLENGE_REQUIRE_ASSIGNMENT: config.challengeRequireAssignment ? 'true' : 'false',
       },
       eventsCode: this.#code('strategy-events'),
       eventsEnvironment,

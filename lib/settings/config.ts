@@ -137,6 +137,12 @@ const Settings = z.strictObject({
     .describe(
       'Minimum assignments per variant before the verdict; `min_trades`: as many as its required closed trades.',
     ),
+  challengeRequireAssignment: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Default of `require_assignment` of a challenge: only trades count whose key was assigned before.',
+    ),
   releasePolicy: ReleasePolicy.default(NO_POLICY).describe(
     'Thresholds that every version must pass to be staged and promoted.',
   ),
@@ -305,6 +311,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     stagingDryRunRequired: true,
     challengeMinHours: 24,
     challengeMinAssignments: 'min_trades',
+    challengeRequireAssignment: true,
     releasePolicy: { minTrades: 30, minDays: 90, maxEvidenceAgeDays: 180, lookAheadCertificate: true },
     maxRunning: { backtest: 100, fast: 50, hyperopt: 10 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },

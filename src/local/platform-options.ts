@@ -43,6 +43,8 @@ export interface PlatformOptions {
   readonly challengeMinHours?: number;
   /** Minimum number of assignments of each variant before the verdict. Default 0. */
   readonly challengeMinAssignments?: MinAssignments;
+  /** Default of a challenge's `require_assignment`. Default false. */
+  readonly challengeRequireAssignment?: boolean;
   /** Thresholds that every version must pass to be staged and promoted. Default: none. */
   readonly releasePolicy?: ReleasePolicy;
   /** A rollback requires a `reason`. Default false. */
@@ -85,6 +87,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     challengeMinTrades: env.CHALLENGE_MIN_TRADES,
     challengeMinHours: env.CHALLENGE_MIN_HOURS,
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
+    challengeRequireAssignment: env.CHALLENGE_REQUIRE_ASSIGNMENT,
     releasePolicy: releasePolicyOf(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     retention: retentionDays(env),

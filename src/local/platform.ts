@@ -214,6 +214,7 @@ async function startServices(
       challengeMinTrades: options.challengeMinTrades ?? 100,
       challengeMinHours: options.challengeMinHours ?? 0,
       challengeMinAssignments: options.challengeMinAssignments ?? 0,
+      challengeRequireAssignment: options.challengeRequireAssignment ?? false,
     },
   );
   running.add(() => strategy.close());

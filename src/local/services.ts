@@ -164,6 +164,7 @@ export async function startStrategyService(
     readonly challengeMinTrades?: number;
     readonly challengeMinHours?: number;
     readonly challengeMinAssignments?: MinAssignments;
+    readonly challengeRequireAssignment?: boolean;
   },
 ): Promise<RunningServer & { readonly app: ServiceApp }> {
   const { log } = options;
@@ -179,6 +180,7 @@ export async function startStrategyService(
     challengeMinTrades: deps.challengeMinTrades ?? 100,
     challengeMinHours: deps.challengeMinHours ?? 0,
     challengeMinAssignments: deps.challengeMinAssignments ?? 0,
+    challengeRequireAssignment: deps.challengeRequireAssignment ?? false,
     strategies: deps.strategies,
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,

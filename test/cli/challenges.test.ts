@@ -180,6 +180,7 @@ describe('challenge commands', () => {
       on_rollback: 'close',
       auto_promote: true,
       max_errors: 3,
+      require_assignment: false,
     });
     const before = (await challenge('status', id)).out;
     expect(before).toContain('(2 d 00 h left)');
@@ -248,6 +249,20 @@ describe('challenge commands', () => {
     expect((await challenge('trades', MODEL, '--limit', '1', '--cursor', page.next_cursor)).out).toMatch(
       /1 │ a/,
     );
+  });
+
+  it('create --require-assignment counts trades of assigned keys only, and log says so', async () => {
+    const { out } = await challenge('create', MODEL, '2', '--require-assignment');
+    expect(out).toContain('needs 100 closed trades of each variant with assigned keys.');
+    const typed = ['--trade-id', 'y', '--variant', 'champion', '--profit-pct', '1', '--assignment-key', 'k'];
+    expect((await challenge('log', MODEL, ...typed)).out).toContain(
+      '1 new, 0 duplicates, 0 rejected\nNot counted: 1 without a key that was assigned before',
+    );
+    expect((await challenge('trades', MODEL)).out).toMatch(/ y +│ champion .* unassigned/);
+    await challenge('rollback', MODEL);
+    const off = (await challenge('create', MODEL, '2', '--no-require-assignment', '--json')).out;
+    expect(JSON.parse(off)).toMatchObject({ require_assignment: false });
+    await challenge('rollback', MODEL);
   });
 
   it('log stops after 20 invalid trades, and counts trades after the end as late', async () => {

@@ -14,6 +14,7 @@ const trade = (trade_id: string, profit_pct: number, more: Partial<TradeResult> 
   status: 'closed',
   assignment_key: null,
   misassigned: false,
+  unassigned: false,
   late: false,
   ...more,
 });
@@ -26,6 +27,7 @@ const TRADES = [
   trade('f', 32, { status: 'open' }),
   trade('g', 64, { misassigned: true }),
   trade('h', 128, { late: true }),
+  trade('i', 256, { unassigned: true }),
 ];
 
 // The permutation test shuffles labels within a stage, over trades that count.

@@ -13,16 +13,19 @@ beforeAll(async () => {
     CHALLENGE_MIN_TRADES: '250',
     CHALLENGE_MIN_HOURS: '12',
     CHALLENGE_MIN_ASSIGNMENTS: 'min_trades',
+    CHALLENGE_REQUIRE_ASSIGNMENT: 'true',
     POLICY_MIN_TRADES: '2',
   });
   const { fourEyesRequired, rollbackReasonRequired, ...settings } = platformOptions(env);
   const { challengeMinTrades, challengeMinHours, challengeMinAssignments, releasePolicy } = settings;
+  const { challengeRequireAssignment } = settings;
   platform = await startTestPlatform({
     fourEyesRequired,
     rollbackReasonRequired,
     challengeMinTrades,
     challengeMinHours,
     challengeMinAssignments,
+    challengeRequireAssignment,
     releasePolicy,
   });
 }, 60_000);
@@ -67,6 +70,12 @@ it('local mode applies four eyes, reasons, conditions and a policy from its sett
   const challenge = { champion_version: '1', challenger_version: '2', min_trades: 120 };
   expect(await platform.strategy.post('/api/v1/models/buy_and_hold/challenges', challenge)).toMatchObject({
     status: 201,
-    body: { min_trades: 120, effective_min_trades: 250, min_hours: 12, min_assignments: 250 },
+    body: {
+      min_trades: 120,
+      effective_min_trades: 250,
+      min_hours: 12,
+      min_assignments: 250,
+      require_assignment: true,
+    },
   });
 }, 60_000);

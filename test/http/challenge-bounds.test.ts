@@ -302,6 +302,7 @@ describe('challenge request', () => {
       approval_stages: ['stage_2'],
       on_rollback: 'close',
       auto_promote: true,
+      require_assignment: true,
     };
     for (const [name, value] of Object.entries(changes)) {
       const { status, body } = await fixture.create({ [name]: value }, key);

@@ -196,6 +196,7 @@ describe('environments', () => {
     challengeMinTrades: 250,
     challengeMinHours: 12,
     challengeMinAssignments: 40,
+    challengeRequireAssignment: true,
     releasePolicy: OWN_POLICY,
   });
 
@@ -249,16 +250,20 @@ describe('environments', () => {
     expect(reads(ownPolicy)).toEqual(OWN_POLICY);
   });
 
-  test('strategy service has the conditions of a verdict', () => {
+  test('strategy service has the conditions of a verdict and the default of require_assignment', () => {
     const conditionsOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function')
         .map(({ Environment }) => Environment.Variables)
         .filter(({ CHALLENGE_MIN_HOURS }) => CHALLENGE_MIN_HOURS !== undefined)
-        .map((each) => [each.CHALLENGE_MIN_HOURS, each.CHALLENGE_MIN_ASSIGNMENTS]);
+        .map((each) => [
+          each.CHALLENGE_MIN_HOURS,
+          each.CHALLENGE_MIN_ASSIGNMENTS,
+          each.CHALLENGE_REQUIRE_ASSIGNMENT,
+        ]);
     expect([dev, prod, elsewhere].map(conditionsOf)).toEqual([
-      [['0', '0']],
-      [['24', 'min_trades']],
-      [['12', '40']],
+      [['0', '0', 'false']],
+      [['24', 'min_trades', 'true']],
+      [['12', '40', 'true']],
     ]);
   });
 

@@ -132,6 +132,7 @@ export async function accessFixture(
     challengeMinTrades: 100,
     challengeMinHours: 0,
     challengeMinAssignments: 0,
+    challengeRequireAssignment: false,
     releasePolicy: NO_POLICY,
     rollbackReasonRequired: false,
     hyperoptJobs,

@@ -134,6 +134,7 @@ export async function registryFixture(
     challengeMinTrades: 100,
     challengeMinHours: 0,
     challengeMinAssignments: 0,
+    challengeRequireAssignment: false,
     releasePolicy: NO_POLICY,
     hyperoptJobs: { get: async () => undefined, setEvidence: async () => true },
     rollbackReasonRequired: false,

@@ -22,9 +22,13 @@ describe.skipIf(!hasChromium)('a challenge', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Strategy').selectOption('ema_crossover');
     await dialog.getByLabel('Challenger', { exact: true }).selectOption('2');
+    await dialog.getByText('Rollback, approval and analysis').click();
+    await dialog.getByLabel('Trades that count').selectOption('Those of assigned keys');
     expect(await findings()).toEqual([]);
     await dialog.getByRole('button', { name: 'Start the challenge' }).click();
     await page.getByRole('heading', { name: 'ema_crossover: v1 against v2' }).waitFor();
+    const { body } = await dashboard.platform.strategy.get('/api/v1/challenges');
+    expect(body.items[0]).toMatchObject({ status: 'active', require_assignment: true });
     await page.getByRole('button', { name: 'Roll back' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('A trial');
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();

@@ -88,6 +88,11 @@ function addCreate(challenge: Command, session: RunInSession): void {
       ).choices(ON_ROLLBACK),
     )
     .option('--auto-promote', 'promote the challenger when it wins; needs role approver')
+    .option(
+      '--require-assignment',
+      'count only trades whose key was assigned before (default: the setting of the platform)',
+    )
+    .option('--no-require-assignment', 'count trades of keys that were not assigned, too')
     .option(...JSON_OPTION)
     .action((model: string, challenger: string, options: CreateOptions) =>
       session(({ client }) => createChallenge(client, model, challenger, options)),
@@ -216,6 +221,7 @@ interface CreateOptions {
   readonly analysisUnit?: string;
   readonly onRollback?: string;
   readonly autoPromote?: boolean;
+  readonly requireAssignment?: boolean;
   readonly json?: boolean;
 }
 
@@ -238,6 +244,7 @@ async function createChallenge(
     analysis_unit: options.analysisUnit,
     on_rollback: options.onRollback,
     auto_promote: options.autoPromote,
+    require_assignment: options.requireAssignment,
   });
   const challenge = await client.post<Challenge>(challengesOf(model), body).catch((cause: unknown) => {
     if (!(cause instanceof ApiError) || cause.context.version !== 'champion') throw cause;
@@ -248,9 +255,10 @@ async function createChallenge(
 }
 
 /** The conditions of a verdict. */
-function needsText({ effective_min_trades, min_assignments, min_hours }: Challenge): string {
+function needsText(challenge: Challenge): string {
+  const { effective_min_trades, min_assignments, min_hours, require_assignment } = challenge;
   return [
-    `${number(effective_min_trades, 0)} closed trades of each variant`,
+    `${number(effective_min_trades, 0)} closed trades of each variant${require_assignment ? ' with assigned keys' : ''}`,
     ...(min_assignments > 0 ? [`${number(min_assignments, 0)} assignments of each`] : []),
     ...(min_hours > 0 ? [`${number(min_hours, 0)} hours`] : []),
   ].join(', ');

@@ -199,7 +199,12 @@ export async function printTrades(client: ApiClient, reference: string, options:
         minute(trade.opened_at),
         trade.status === 'closed' ? minute(trade.closed_at) : trade.status,
         wrap(
-          [trade.misassigned && 'misassigned', trade.late && 'late', trade.error_message]
+          [
+            trade.misassigned && 'misassigned',
+            trade.unassigned && 'unassigned',
+            trade.late && 'late',
+            trade.error_message,
+          ]
             .filter(Boolean)
             .join(', '),
           40,

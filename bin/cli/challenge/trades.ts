@@ -30,6 +30,7 @@ interface Tally {
   duplicates: number;
   /** Logged, but not counted. */
   misassigned: number;
+  unassigned: number;
   late: number;
   readonly rejected: Rejected[];
   /** The challenge after the last request; null before the first. */
@@ -56,6 +57,7 @@ export async function logTrades(
     logged: 0,
     duplicates: 0,
     misassigned: 0,
+    unassigned: 0,
     late: 0,
     rejected: [],
     snapshot: null,
@@ -143,6 +145,7 @@ function count(reply: Reply, rows: readonly TradeRow[], tally: Tally): void {
       tally.logged++;
       if (item.late) tally.late++;
       else if (item.misassigned) tally.misassigned++;
+      else if (item.unassigned) tally.unassigned++;
     }
   }
   const { status, champion_trades, challenger_trades, recommendation } = reply;
@@ -158,11 +161,12 @@ function rejectedText({ line, trade_id, reason }: Rejected): string {
 }
 
 function tallyText(tally: Tally, ignored: readonly string[]): string {
-  const { challenge_id, logged, duplicates, rejected: all, misassigned, late, snapshot } = tally;
+  const { challenge_id, logged, duplicates, rejected: all, misassigned, unassigned, late, snapshot } = tally;
   const uncounted = [
     ...(misassigned > 0
       ? [`${number(misassigned, 0)} traded by the variant that their key was not assigned to`]
       : []),
+    ...(unassigned > 0 ? [`${number(unassigned, 0)} without a key that was assigned before`] : []),
     ...(late > 0
       ? [`${number(late, 0)} opened before the start or logged after the end of the challenge`]
       : []),

@@ -33,6 +33,7 @@ export function openStrategyService(env: StrategyEnv, onChallengeChange: Challen
     challengeMinTrades: env.CHALLENGE_MIN_TRADES,
     challengeMinHours: env.CHALLENGE_MIN_HOURS,
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
+    challengeRequireAssignment: env.CHALLENGE_REQUIRE_ASSIGNMENT,
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
     hyperoptExecutions: lazy(async () => {

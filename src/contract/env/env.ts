@@ -92,6 +92,8 @@ const challenges = {
     { parse: (value) => (value === MIN_TRADES ? MIN_TRADES : assignments.parse(value)) },
     0,
   ),
+  /** Default of a challenge's `require_assignment`. */
+  CHALLENGE_REQUIRE_ASSIGNMENT: withDefault(flag, false),
 };
 
 const gates = {

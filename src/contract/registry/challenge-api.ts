@@ -96,6 +96,10 @@ export const ChallengeRequest = z
       description: 'Promote the challenger when it has won, subject to every rule of the registry',
       default: CHALLENGE_DEFAULTS.auto_promote,
     }),
+    require_assignment: z.boolean().optional().meta({
+      description:
+        'Count only trades whose key was assigned before the trade was logged. Default: the setting of the platform, which is on in production',
+    }),
   })
   .meta({
     id: 'ChallengeRequest',
@@ -142,6 +146,7 @@ export const Challenge = z
     analysis_unit: z.enum(ANALYSIS_UNITS),
     on_rollback: z.enum(ON_ROLLBACK),
     auto_promote: z.boolean(),
+    require_assignment: z.boolean(),
     champion_trades: z.int().meta({ description: 'Closed trades that are analyzed' }),
     challenger_trades: z.int(),
     champion_errors: z.int(),
@@ -150,6 +155,7 @@ export const Challenge = z
       description: 'Maximum loss of the closed trades since a peak, percentage points',
     }),
     misassigned_trades: z.int(),
+    unassigned_trades: z.int().meta({ description: 'Without an assigned key, where one is required' }),
     late_trades: z.int().meta({ description: 'Opened before the start, or logged after the end' }),
     created_by: z.string(),
     created_at: Timestamp,
@@ -180,11 +186,9 @@ export const ChallengesQuery = z.object({
 export const ChallengePageQuery = z.object(PAGE_FIELDS);
 
 export const ChallengeTradeList = paginated(
-  StoredTrade.omit({ schema_version: true, challenge_id: true, open_digest: true, closed_digest: true }).meta(
-    {
-      id: 'ChallengeTrade',
-    },
-  ),
+  StoredTrade.omit({ schema_version: true, challenge_id: true, open_digest: true, closed_digest: true })
+    .extend({ unassigned: StoredTrade.shape.unassigned.removeDefault() })
+    .meta({ id: 'ChallengeTrade' }),
 ).meta({ id: 'ChallengeTradeList' });
 
 export const ChallengeEventList = paginated(

@@ -141,6 +141,9 @@ const logged = {
   canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'Canary stage in which it is compared' }),
   trade_status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean(),
+  unassigned: z.boolean().meta({
+    description: 'True when the challenge requires assignments, and the key had none: it does not count',
+  }),
   late: z.boolean().meta({ description: 'True outside of the challenge: it does not count' }),
 };
 const LoggedTrade = z.object(logged);

@@ -126,6 +126,10 @@ export const StoredChallenge = z.object({
     .enum(ON_ROLLBACK)
     .meta({ description: "Handling of the challenger's positions after a rollback" }),
   auto_promote: z.boolean().meta({ description: 'The platform promotes the challenger when it has won' }),
+  require_assignment: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Only trades count whose key was assigned before' }),
   stages: z.array(StageTotals).meta({ description: 'Stages reached so far, the current one last' }),
   hold: Hold.nullable(),
   acknowledged_holds: z
@@ -141,6 +145,7 @@ export const StoredChallenge = z.object({
   keys_with_several_trades: z.int().meta({ description: 'Closed ones that count' }),
   trades: z.int().meta({ description: 'Number of logged trades, excluded ones too' }),
   misassigned: z.int(),
+  unassigned: z.int().default(0),
   late: z.int(),
   evaluations: z.int().default(0).meta({ description: 'Number of stored evaluations' }),
   evaluated_trades: z
@@ -197,6 +202,9 @@ export const StoredTrade = TradeDetails.extend({
     .meta({ description: 'When it was entered: what it is compared in' }),
   status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean().meta({ description: 'Its key belongs to the other variant: it does not count' }),
+  unassigned: z.boolean().default(false).meta({
+    description: 'The challenge requires assignments, and its key had none: it does not count',
+  }),
   late: z.boolean().meta({
     description:
       'True outside of the challenge, when it was opened before the start, or logged or closed after the end: it does not count',
@@ -223,6 +231,7 @@ export const TradeResult = StoredTrade.pick({
   profit_pct: true,
   assignment_key: true,
   misassigned: true,
+  unassigned: true,
   late: true,
 });
 export type TradeResult = z.infer<typeof TradeResult>;

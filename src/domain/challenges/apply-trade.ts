@@ -63,7 +63,8 @@ export function applyTrade(
   if (challenge.status !== 'active') checkOpenedBefore(challenge, posted);
   const closed_at = closedAt(posted, opened_at, at);
   checkTimes(challenge, posted, at);
-  const isNewKey = key !== null && !known.assignment && !late;
+  const { require_assignment } = challenge;
+  const isNewKey = key !== null && !known.assignment && !late && !require_assignment;
   const given = isNewKey ? assign(challenge, key, digest, { at, entered: opened_at }) : known.assignment;
   const entered = opened_at ? stageAt(challenge, opened_at) : currentStage(challenge).canary_stage;
   const trade: StoredTrade = {
@@ -75,6 +76,7 @@ export function applyTrade(
     canary_stage: given?.canary_stage ?? entered,
     status: posted.status,
     misassigned: given !== undefined && given.variant !== variant,
+    unassigned: require_assignment && !known.assignment,
     late,
     ...posted.details,
     closed_at,
@@ -87,6 +89,7 @@ export function applyTrade(
     trades: trade.sequence,
     late: challenge.late + (late ? 1 : 0),
     misassigned: challenge.misassigned + (trade.misassigned ? 1 : 0),
+    unassigned: challenge.unassigned + (trade.unassigned ? 1 : 0),
     ...(!late && { last_traffic_at: at }),
   });
   const assigned = isNewKey && given ? withAssignment(counted, given) : counted;

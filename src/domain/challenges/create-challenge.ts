@@ -38,6 +38,8 @@ export interface CreateChallengeDeps extends ChallengeDeps {
   readonly challengeMinHours: number;
   /** Assignments that each variant must have before the verdict. */
   readonly challengeMinAssignments: MinAssignments;
+  /** Default of `require_assignment`. */
+  readonly challengeRequireAssignment: boolean;
 }
 
 export interface CreateChallengeInput {
@@ -54,6 +56,7 @@ export interface CreateChallengeInput {
   readonly analysis_unit?: string | undefined;
   readonly on_rollback?: string | undefined;
   readonly auto_promote?: boolean | undefined;
+  readonly require_assignment?: boolean | undefined;
 }
 
 /**
@@ -66,7 +69,7 @@ export async function createChallenge(
   call: TransitionCall,
   input: CreateChallengeInput,
 ): Promise<TransitionResult<Challenge>> {
-  const settings = readSettings(input);
+  const settings = readSettings(input, deps.challengeRequireAssignment);
   return applyTransition(
     deps,
     stageTransitions(deps.challenges),
@@ -85,7 +88,7 @@ export async function createChallenge(
   );
 }
 
-function readSettings(input: CreateChallengeInput) {
+function readSettings(input: CreateChallengeInput, requiresAssignment: boolean) {
   const { min_trades = DEFAULTS.min_trades, max_duration_hours = DEFAULTS.max_duration_hours } = input;
   const { max_drawdown_pct, max_errors } = input;
   return {
@@ -101,6 +104,7 @@ function readSettings(input: CreateChallengeInput) {
     analysis_unit: checkOneOf(input.analysis_unit ?? DEFAULTS.analysis_unit, 'analysis_unit', ANALYSIS_UNITS),
     on_rollback: checkOneOf(input.on_rollback ?? DEFAULTS.on_rollback, 'on_rollback', ON_ROLLBACK),
     auto_promote: input.auto_promote ?? DEFAULTS.auto_promote,
+    require_assignment: input.require_assignment ?? requiresAssignment,
   };
 }
 
@@ -230,6 +234,7 @@ function newChallenge(
     equity: { profit: 0, peak: 0, drawdown: 0 },
     trades: 0,
     misassigned: 0,
+    unassigned: 0,
     late: 0,
     keys_with_several_trades: 0,
     evaluations: 0,
@@ -237,6 +242,7 @@ function newChallenge(
     warnings: [
       ...warningsOf(champion, challenger),
       ...(settings.max_duration_hours > min_hours ? [] : [tooShort(settings.max_duration_hours, min_hours)]),
+      ...(deps.challengeRequireAssignment && !settings.require_assignment ? [NOT_REQUIRED] : []),
     ],
     revision: 1,
     events: 0,
@@ -265,6 +271,9 @@ function rejectionOf(champion: StoredVersion, challenger: StoredVersion): string
   if (decision !== 'REJECT') return [];
   return [`${COMPARE_REJECTS}: by their backtests the challenger should be rejected: ${recommendation}`];
 }
+
+const NOT_REQUIRED =
+  'require_assignment is off: trades whose key was not assigned count; on this platform the default is on';
 
 function tooShort(max: number, min: number): string {
   return `no_verdict_possible: the challenge ends after ${max} h; on this platform a verdict needs more than ${min} h`;

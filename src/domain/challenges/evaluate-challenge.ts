@@ -134,6 +134,8 @@ function warningsOn(challenge: StoredChallenge, comparison: VariantComparison): 
       openTradeImbalance(challenge) > MAX_OPEN_TRADE_IMBALANCE,
     [`misassigned: ${challenge.misassigned} trades were traded by the other variant and do not count`]:
       challenge.misassigned > 0,
+    [`unassigned: ${challenge.unassigned} trades have no key that was assigned before and do not count`]:
+      challenge.unassigned > 0,
     // After the end late trades are expected.
     [`late: ${challenge.late} trades were opened before the start of the challenge and do not count`]:
       challenge.status === 'active' && challenge.late > 0,

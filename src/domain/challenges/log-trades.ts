@@ -169,8 +169,8 @@ function changesOf<T>(now: ReadonlyMap<string, T>, found: ReadonlyMap<string, T>
 }
 
 function itemOf({ trade, duplicate }: AppliedTrade): LoggedTrade {
-  const { challenge_id, trade_id, variant, canary_stage, status, misassigned, late } = trade;
-  const flags = { accepted: true, duplicate, misassigned, late };
+  const { challenge_id, trade_id, variant, canary_stage, status, misassigned, unassigned, late } = trade;
+  const flags = { accepted: true, duplicate, misassigned, unassigned, late };
   return { challenge_id, trade_id, variant, canary_stage, trade_status: status, ...flags };
 }
 

@@ -128,7 +128,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours } = challenge;
   const { max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit } =
     challenge;
-  const { min_hours, min_assignments, misassigned, late } = challenge;
+  const { min_hours, min_assignments, require_assignment, misassigned, unassigned, late } = challenge;
   const errors = totalOf(challenge.stages, 'errors');
   const { created_by, created_at, updated_at, ends_at, ended_at, promoted_at } = challenge;
   const { promotion_rejected, warnings } = challenge;
@@ -155,6 +155,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     approval_stages,
     on_rollback,
     auto_promote,
+    require_assignment,
     analysis_unit,
     champion_trades: champion,
     challenger_trades: challenger,
@@ -162,6 +163,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     challenger_errors: errors.challenger,
     challenger_drawdown_pct: challenge.equity.drawdown,
     misassigned_trades: misassigned,
+    unassigned_trades: unassigned,
     late_trades: late,
     created_by,
     created_at,

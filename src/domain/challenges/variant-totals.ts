@@ -154,8 +154,8 @@ export interface CountedTrade {
 }
 
 /**
- * The totals with the current state of a trade. A late or misassigned trade is not counted, nor any more when it becomes late. The
- * totals of an ended challenge stay.
+ * The totals with the current state of a trade. A late, misassigned or unassigned trade is not counted, nor any more when it becomes
+ * late. The totals of an ended challenge stay.
  */
 export function countTrade(progress: Progress, { now: trade, before, assignment }: TradeStep): CountedTrade {
   const { challenge } = progress;
@@ -180,8 +180,8 @@ export function countTrade(progress: Progress, { now: trade, before, assignment 
 }
 
 /** The trade if it counts. */
-function countedOf<T extends Pick<StoredTrade, 'late' | 'misassigned'>>(trade: T): T | null {
-  return trade.late || trade.misassigned ? null : trade;
+function countedOf<T extends Pick<StoredTrade, 'late' | 'misassigned' | 'unassigned'>>(trade: T): T | null {
+  return trade.late || trade.misassigned || trade.unassigned ? null : trade;
 }
 
 function withKeyTotals(assignment: StoredAssignment, step: Step): StoredAssignment | null {

@@ -49,7 +49,7 @@ export function challengeHandlers(
       const { champion_version, challenger_version } = body;
       const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages } =
         body;
-      const { analysis_unit, on_rollback, auto_promote } = body;
+      const { analysis_unit, on_rollback, auto_promote, require_assignment } = body;
       const created = await createChallenge(deps, transitionCallOf(request), {
         model: params.model_name,
         champion_version: String(champion_version),
@@ -63,6 +63,7 @@ export function challengeHandlers(
         analysis_unit,
         on_rollback,
         auto_promote,
+        require_assignment,
       });
       return { status: 201, ...replayable(created, ignoredKeys(body, ChallengeRequest)) };
     },

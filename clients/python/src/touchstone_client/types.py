@@ -1110,6 +1110,7 @@ class Challenge(TypedDict):
     analysis_unit: Literal["trade", "assignment_key"]
     on_rollback: Literal["finish", "close"]
     auto_promote: bool
+    require_assignment: bool
     champion_trades: int
     """Closed trades that are analyzed"""
     challenger_trades: int
@@ -1118,6 +1119,8 @@ class Challenge(TypedDict):
     challenger_drawdown_pct: float
     """Maximum loss of the closed trades since a peak, percentage points"""
     misassigned_trades: int
+    unassigned_trades: int
+    """Without an assigned key, where one is required"""
     late_trades: int
     """Opened before the start, or logged after the end"""
     created_by: str
@@ -1552,6 +1555,8 @@ class ChallengeRequest(TypedDict):
     """The challenger's open positions after a rollback. `finish`: the challenger manages them to their end. `close`: `should_close` of their keys is true. Default: "finish\""""
     auto_promote: NotRequired[bool | None]
     """Promote the challenger when it has won, subject to every rule of the registry. Default: false"""
+    require_assignment: NotRequired[bool | None]
+    """Count only trades whose key was assigned before the trade was logged. Default: the setting of the platform, which is on in production"""
 
 
 class ChallengeRollbackRequest(TypedDict):
@@ -1584,6 +1589,7 @@ class ChallengeTrade(TypedDict):
     status: Literal["open", "closed", "error"]
     misassigned: bool
     """Its key belongs to the other variant: it does not count"""
+    unassigned: bool
     late: bool
     """True outside of the challenge, when it was opened before the start, or logged or closed after the end: it does not count"""
     created_at: str
@@ -3022,6 +3028,8 @@ class LoggedTrade(TypedDict):
     """Canary stage in which it is compared"""
     trade_status: Literal["open", "closed", "error"]
     misassigned: bool
+    unassigned: bool
+    """True when the challenge requires assignments, and the key had none: it does not count"""
     late: bool
     """True outside of the challenge: it does not count"""
     status: Literal["active", "completed", "rolled_back", "expired"]
@@ -3057,6 +3065,8 @@ class LoggedTradesItemsItem1(TypedDict):
     """Canary stage in which it is compared"""
     trade_status: Literal["open", "closed", "error"]
     misassigned: bool
+    unassigned: bool
+    """True when the challenge requires assignments, and the key had none: it does not count"""
     late: bool
     """True outside of the challenge: it does not count"""
 

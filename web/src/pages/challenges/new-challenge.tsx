@@ -37,6 +37,7 @@ interface Draft {
   readonly max_errors?: number | undefined;
   readonly on_rollback?: string | undefined;
   readonly analysis_unit?: string | undefined;
+  readonly require_assignment?: boolean | undefined;
   readonly approval_stages?: string[];
 }
 type SetDraft = (changes: Draft) => void;
@@ -164,10 +165,13 @@ const ROLLBACKS = {
   finish: 'The challenger manages them to their end',
   close: 'They are to be closed',
 } as const;
+/** Trades that count. */
+const COUNTED = { assigned: 'Those of assigned keys', all: 'Also those of other keys' } as const;
 const UNITS = { trade: 'Each trade', assignment_key: 'All trades of an assignment key' } as const;
 
 /** What ends it early, and how it is counted. */
 function SafetyFields({ draft, set }: FieldsProps) {
+  const { require_assignment: isRequired } = draft;
   return (
     <details>
       <summary>Rollback, approval and analysis</summary>
@@ -206,6 +210,15 @@ function SafetyFields({ draft, set }: FieldsProps) {
             options={challenges.analysisUnits.map((value) => ({ value, label: UNITS[value] }))}
             value={draft.analysis_unit ?? defaults.analysis_unit}
             onChange={(value) => set({ analysis_unit: value })}
+          />
+          <SelectField
+            label="Trades that count"
+            path="require_assignment"
+            help="A key is assigned before its trade is logged"
+            placeholder="As the platform sets it"
+            options={(['assigned', 'all'] as const).map((value) => ({ value, label: COUNTED[value] }))}
+            value={isRequired === undefined ? undefined : isRequired ? 'assigned' : 'all'}
+            onChange={(value) => set({ require_assignment: value && value === 'assigned' })}
           />
         </div>
         <CheckGroup
