@@ -3,7 +3,7 @@ import { sha256 } from '#adapters/sha256.ts';
 import { signalsKey } from '#adapters/signals/keys.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
-import { SIGNALS_CONTENT_TYPES } from '#contract/values/signals-limits.ts';
+import { SIGNALS_CONTENT_TYPES, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { Clock, ObjectStore } from '#domain/ports.ts';
 import type { SignalFiles } from '#domain/signals/signals-ports.ts';
 import type { ServiceApp } from '#runtime/service.ts';
@@ -13,6 +13,8 @@ const LIFETIME_MS = 900_000;
 const PREFIX = '/uploads/';
 /** Open addresses: each is a few hundred bytes. The oldest end first. */
 const MAX_OFFERS = 1_000;
+/** Bytes of the files that are received at the same time; two of the largest. Further uploads wait, unread. */
+const MAX_RECEIVED = 2 * SIGNALS_LIMITS.bytes.max;
 
 interface Offer {
   readonly signals: StoredSignals;
@@ -26,10 +28,15 @@ interface Offer {
 export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles {
   readonly #offers = new Map<string, Offer>();
   readonly #clock: Clock;
+  readonly #maxReceived: number;
+  #received = 0;
+  #waiting: (() => void)[] = [];
 
-  constructor(objects: ObjectStore, clock: Clock) {
+  /** @param maxReceived bytes of files that are in memory at the same time */
+  constructor(objects: ObjectStore, clock: Clock, maxReceived = MAX_RECEIVED) {
     super(objects);
     this.#clock = clock;
+    this.#maxReceived = maxReceived;
   }
 
   async offer(signals: StoredSignals) {
@@ -58,18 +65,31 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
         if (request.method !== 'PUT' || !offer || offer.expiresAt <= this.#clock.now()) {
           return app.fetch(request, env);
         }
-        return this.#receive(request, offer.signals);
+        return this.#inTurn(offer.signals.bytes, () => this.#receive(request, offer.signals));
       },
     };
+  }
+
+  /** Runs `receive` when so many bytes may be in memory. The server limits how long a request waits and is received. */
+  async #inTurn<T>(bytes: number, receive: () => Promise<T>): Promise<T> {
+    while (this.#received > 0 && this.#received + bytes > this.#maxReceived) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#received += bytes;
+    try {
+      return await receive();
+    } finally {
+      this.#received -= bytes;
+      for (const next of this.#waiting.splice(0)) next();
+    }
   }
 
   async #receive(
     request: Request,
     { signals_id, bytes, sha256: wanted, format }: StoredSignals,
   ): Promise<Response> {
-    const body = await readUpTo(request, bytes);
-    if (body?.length !== bytes)
-      return rejected(`The file must have ${bytes} bytes, as in the request for its upload`);
+    const body = await readExactly(request, bytes);
+    if (!body) return rejected(`The file must have ${bytes} bytes, as in the request for its upload`);
     const found = sha256(body);
     if (found !== wanted)
       return rejected(`The file has SHA-256 ${found}, not ${wanted} as in the request for its upload`);
@@ -78,20 +98,20 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
   }
 }
 
-/** The body; undefined beyond `max` bytes, of which no more are read. */
-async function readUpTo(request: Request, max: number): Promise<Buffer | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > max) {
+/** The body; undefined unless it has so many bytes. No more are read. */
+async function readExactly(request: Request, bytes: number): Promise<Buffer | undefined> {
+  if (Number(request.headers.get('content-length') ?? bytes) !== bytes) {
     await request.body?.cancel();
     return undefined;
   }
-  const parts: Uint8Array[] = [];
+  const body = Buffer.allocUnsafeSlow(bytes);
   let length = 0;
   for await (const part of request.body ?? []) {
+    if (length + part.length > bytes) return undefined;
+    body.set(part, length);
     length += part.length;
-    if (length > max) return undefined;
-    parts.push(part);
   }
-  return Buffer.concat(parts);
+  return length === bytes ? body : undefined;
 }
 
 function rejected(message: string): Response {

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoJobRetention } from '#adapters/dynamo/job-retention.ts';
 import { DynamoSignalsStore } from '#adapters/dynamo/signals-store.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { sha256 } from '#adapters/sha256.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
+import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
 import { expireSignals } from '#domain/signals/expire-signals.ts';
 import { LocalSignalUploads } from '../../src/local/signal-uploads.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
@@ -57,6 +59,39 @@ const submit = (person: Person, signals: string) =>
   person.post('/api/v1/backtests', { config: { strategy: 'signals', signals } });
 
 describe('files of signals', () => {
+  it('are received two of the largest at a time; the bodies of further uploads wait unread', async () => {
+    const bytes = 1_000;
+    const content = Buffer.alloc(bytes, 'x');
+    const uploads = new LocalSignalUploads(objects, Date, 2 * bytes);
+    const app = uploads.infront({ fetch: () => new Response(null, { status: 404 }) });
+    let open = 0;
+    let most = 0;
+    const upload = async (number: number) => {
+      const signals_id = `sg-${String(number).padStart(26, '0')}`;
+      const file = { signals_id, bytes, format: 'csv', sha256: sha256(content) } as StoredSignals;
+      const { url } = await uploads.offer(file);
+      const parts = (async function* () {
+        most = Math.max(most, ++open);
+        for (let at = 0; at < bytes; at += 100) {
+          await new Promise(setImmediate);
+          yield content.subarray(at, at + 100);
+        }
+        open--;
+      })();
+      const body = new ReadableStream(
+        {
+          pull: async (to) => parts.next().then(({ value, done }) => (done ? to.close() : to.enqueue(value))),
+        },
+        { highWaterMark: 0 },
+      );
+      const init = { method: 'PUT', body, duplex: 'half' } as RequestInit;
+      const response = await app.fetch(new Request(`http://localhost${url}`, init), {} as never);
+      expect([response.status, await uploads.isUploaded(signals_id)]).toEqual([200, true]);
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, number) => upload(number)));
+    expect([most, open]).toEqual([2, 0]);
+  });
+
   it('belong to their owner until they are shared', async () => {
     const id = await fileOf(ann);
     const at = `${FILES}/${id}`;
