@@ -5,6 +5,7 @@ import { changesState, type Operation } from '#contract/values/operation.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import type { Clock, Ids } from '#domain/ports.ts';
 import { isoTime } from '#domain/shared/iso-time.ts';
+import { plainText, summaryOf } from './audit-summary.ts';
 import { isCanaryCall, type Principal } from './authenticate.ts';
 import type { Log } from './log.ts';
 
@@ -137,7 +138,7 @@ function recordOf(
     method: operation.method,
     path: plainText(call.path, 300),
     correlation_id: call.correlationId,
-    request: summarise(call.request),
+    request: summaryOf(call.request, operation),
     source_ip: optional(call.sourceIp, 64),
     user_agent: optional(call.userAgent, 200),
     outcome,
@@ -160,65 +161,4 @@ function resourceOf({ path }: Operation, params: Readonly<Record<string, string>
   const at = segments.findLastIndex((segment) => segment.startsWith('{'));
   if (at < 0) return { kind: segments.at(-1)!, id: null };
   return { kind: segments[at - 1]!, id: plainText(params[segments[at]!.slice(1, -1)] ?? '', 200) };
-}
-
-/** Part of a request that the audit trail keeps: enough to identify the request, without secrets, of bounded size. */
-
-const MAX_LENGTH = 3_000;
-const KEYS = 40;
-const REMOVED = '[removed]';
-
-interface Limits {
-  readonly text: number;
-  readonly items: number;
-  readonly depth: number;
-}
-
-/** Limits from long to short: the first one with a summary within the maximum applies. */
-const LIMITS: readonly Limits[] = [
-  { text: 200, items: 20, depth: 6 },
-  { text: 60, items: 5, depth: 4 },
-  { text: 20, items: 2, depth: 2 },
-];
-
-const SECRET_NAME =
-  /token|secret|passw|credential|authorization|cookie|session|signature|api_?-?key|private_?-?key|access_?-?key/i;
-
-/** Tokens, AWS keys, PEM files and passwords in URLs, under any name. */
-const SECRET_VALUE =
-  /\bbearer\s|\beyJ[\w-]{5,}\.[\w-]{5,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|-----BEGIN |:\/\/[^/\s]{1,200}@/i;
-
-/** JSON of up to 3,000 characters; null for null. */
-function summarise(value: object | null): string | null {
-  if (value === null) return null;
-  for (const limits of LIMITS) {
-    const text = JSON.stringify(shorten(value, limits, 0));
-    if (text.length <= MAX_LENGTH) return text;
-  }
-  return JSON.stringify({ summary: 'too large' });
-}
-
-function shorten(value: unknown, limits: Limits, depth: number): unknown {
-  if (typeof value === 'string') return SECRET_VALUE.test(value) ? REMOVED : plainText(value, limits.text);
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === limits.depth) return '…';
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, limits.items).map((each) => shorten(each, limits, depth + 1));
-    return value.length > limits.items ? [...shown, `… ${value.length - limits.items} more`] : shown;
-  }
-  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  const shown = entries
-    .slice(0, KEYS)
-    .map(([name, each]) => [
-      plainText(name, 60),
-      SECRET_NAME.test(name) && each !== null ? REMOVED : shorten(each, limits, depth + 1),
-    ]);
-  const more = entries.length > KEYS ? [['…', `${entries.length - KEYS} more`]] : [];
-  return Object.fromEntries([...shown, ...more]);
-}
-
-/** Up to `max` characters, without control characters, line breaks and bidirectional formatting. */
-function plainText(text: string, max: number): string {
-  const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text;
-  return cut.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }

@@ -186,14 +186,14 @@ describe('redaction and size of audit entries', () => {
   };
 
   it.each([
-    ['a value under a secret name', { params: { api_key: 'hush' } }],
-    ['a value under a secret name in camel case', { params: { dbPassword: { deep: 'hush' } } }],
+    ['a value under a secret name', { api_key: 'hush' }],
+    ['a value under a secret name in camel case', { dbPassword: { deep: 'hush' } }],
     ['a token', { note: `x eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.hush` }],
     ['a header', { note: 'Authorization: Bearer hush' }],
     ['a URL with a password', { note: 'https://u:hush@host/' }],
     ['an AWS access key', { note: `${['AK', 'IA'].join('')}ABCDEFGHIJKLhush` }],
-  ])('entry omits %s', async (_, config) => {
-    const { request } = await summary(config);
+  ])('entry omits %s', async (_, params) => {
+    const { request } = await summary({ params });
     expect(JSON.stringify(request)).not.toContain('hush');
     expect(JSON.stringify(request)).toContain('[removed]');
   });
@@ -207,22 +207,106 @@ describe('redaction and size of audit entries', () => {
 
   it('entry stays small for any request and marks omitted values', async () => {
     const pairs = Array.from({ length: 5_000 }, (_, i) => `COIN${i}/USDT:USDT`);
-    const { request } = await summary({ pairs, note: 'x'.repeat(100_000) });
+    const { request } = await summary({ pairs, exchange: 'x'.repeat(100_000) });
     expect(JSON.stringify(request)).toMatch(/COIN0\/USDT:USDT.*… \d+ more/);
     const wide = Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => [`${i}${'k'.repeat(300)}`, { deep: 'y'.repeat(500) }]),
     );
-    const huge = await summary({ params: wide }, { 'User-Agent': 'z'.repeat(5_000) });
+    const huge = await summary({ params: wide, pairs, ...wide }, { 'User-Agent': 'z'.repeat(5_000) });
     expect(Buffer.byteLength(JSON.stringify(huge))).toBeLessThan(6_000);
   });
 
   it('entry replaces control characters of terminals and line breaks', async () => {
     const { request, user_agent } = await summary(
-      { note: 'a\u001b[31mb\r\nc\u202ed' },
+      { exchange: 'a\u001b[31mb\r\nc\u202ed' },
       { 'User-Agent': 'x\u009by' },
     );
     expect(JSON.stringify(request)).toContain('a\uFFFD[31mb\uFFFD\uFFFDc\uFFFDd');
     expect(user_agent).toBe('x\uFFFDy');
+  });
+
+  it('unknown keys are counted and not stored, at every level', async () => {
+    const { submit, entries } = open();
+    const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`x${i}`, 'y'.repeat(300)]));
+    await submit({}, { config: { strategy: 'demo', ...unknown }, ...unknown, '…': 'none' });
+    expect((await entries())[0]!.request).toEqual({
+      query: {},
+      body: { config: { strategy: 'demo', '…': '900 unknown' }, '…': '901 unknown' },
+    });
+  });
+
+  /** Each attempt to make the entry say less: long lists, unknown keys, names and texts that look like secrets. */
+  const noise = {
+    ...Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`token${i}`, { deep: ['y'.repeat(300)] }])),
+    summary: 'too large',
+  };
+  const secretive = `Bearer ${['AK', 'IA'].join('')}ABCDEFGHIJKLMNOP https://u:p@host/ ${'why '.repeat(480)}`;
+  const waive = { checks: ['min_trades', 'min_days', 'max_age_days', 'look_ahead'], reason: secretive };
+  const grants = Array.from({ length: 40 }, (_, i) => ({
+    principal: `user:${['AK', 'IA'].join('')}ABCDEFGHIJKL-${i}-${'u'.repeat(100)}`,
+    level: i % 2 ? 'write' : 'read',
+  }));
+
+  it.each([
+    ['shareModel', 'PUT', '/models/m/sharing', { shared_with: grants }],
+    ['shareBacktest', 'PUT', '/backtests/bt-1/sharing', { shared_with: grants }],
+    ['stageVersion', 'POST', '/strategies/m/stage', { version: '7', comment: secretive, waive }],
+    [
+      'promoteVersion',
+      'POST',
+      '/strategies/m/promote',
+      {
+        version: '7',
+        expected_production: '6',
+        challenge_id: 'ch-1',
+        comment: secretive,
+        force: true,
+        waive,
+      },
+    ],
+    ['rollbackModel', 'POST', '/models/m/rollback', { target_version: '6', reason: secretive }],
+    ['labelVersion', 'PATCH', '/models/m/versions/7', { aliases: ['AKIAABCDEFGHIJKLMNOP', 'shadow'] }],
+    ['transferOwnership', 'POST', '/ownership', { resource: 'models/m', owner: 'AKIAABCDEFGHIJKLMNOP' }],
+  ] as const)(
+    'entry of %s keeps grants, principals, versions and reasons whole',
+    async (id, method, path, body) => {
+      const failing = async () => {
+        throw new CodedError('SVC001');
+      };
+      const noisy = {
+        ...noise,
+        ...body,
+        ...('shared_with' in body && {
+          shared_with: body.shared_with.map((grant) => ({ ...grant, note: 'yyy', token: ['yyy'] })),
+        }),
+      };
+      const { app, entries } = open({ [id]: failing });
+      await app.request(`/api/v1${path}`, { ...post(noisy), method });
+      const [entry] = await entries();
+      expect(entry).toMatchObject({
+        operation: id,
+        resource: { kind: expect.any(String), id: expect.any(String) },
+      });
+      expect(entry!.request!.body).toMatchObject(body);
+      expect(JSON.stringify(entry)).not.toContain('yyy');
+    },
+  );
+
+  it('a hundred entries with all that is kept whole, and too long, are below the limit of a response', async () => {
+    const long = '\u20ac'.repeat(5_000);
+    const { app, entries } = open();
+    const body = {
+      version: long,
+      model_version: long,
+      expected_production: long,
+      challenge_id: long,
+      comment: long,
+      waive: { checks: Array(45).fill(long), reason: long },
+    };
+    await app.request('/api/v1/strategies/m/promote', post(body));
+    const [entry] = await entries();
+    expect(entry!.operation).toBe('promoteVersion');
+    expect(Buffer.byteLength(JSON.stringify(entry))).toBeLessThan(50_000);
   });
 });
 
