@@ -25,7 +25,7 @@ export const deploymentSettings = {
     )
     .default(false)
     .describe(
-      'Backend, strategy service, event streams and data proxy shift to a new version by CodeDeploy: `percent` of the calls for `minutes`, then all. An error of the new version ends the deployment and shifts back. A deployment that changes all of them takes about three times `minutes`. 0.80 USD per month. False: they switch in one step.',
+      'Backend, strategy service, event streams and data proxy shift to a new version by CodeDeploy: `percent` of the calls for `minutes`, then all. An error of the new version ends the deployment and shifts back. A deployment that changes all of them takes about three times `minutes`. 1.20 USD per month. False: they switch in one step.',
     ),
   baseImage: z
     .string()

@@ -56,12 +56,12 @@ export const webSettings = {
         .boolean()
         .default(false)
         .describe(
-          "CloudFront's log of requests in a bucket, kept as long as retention.accessLog says: about 0.03 USD per million requests and month. The APIs log their requests in any case.",
+          "CloudFront's log of requests in a bucket, kept as long as retention.accessLog says; it costs its storage. The APIs log their requests in any case.",
         ),
     })
     .prefault({})
     .describe(
-      'The dashboard: its files in a bucket, and CloudFront before these and the APIs. No fixed cost but two secrets, 0.80 USD per month; up to about 1 USD per million requests.',
+      'The dashboard: its files in a bucket, and CloudFront before these and the APIs. No fixed cost but two secrets, 0.80 USD per month; 1.10 USD per million requests.',
     ),
 };
 
