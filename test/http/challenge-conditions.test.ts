@@ -248,7 +248,16 @@ it('challenge stored by the previous version is read and continues', async () =>
   const { challenge_id: id } = (await fixture.create({ enable_canary: false })).body;
   await fixture.log(id, 'champion', generated(12345, 100, 0));
   await fixture.log(id, 'challenger', generated(67890, 100, 1).slice(0, 99));
-  const names = ['waivers', 'evidence', 'waiver', 'min_hours', 'min_assignments', 'warnings'];
+  const names = [
+    'waivers',
+    'evidence',
+    'waiver',
+    'min_hours',
+    'min_assignments',
+    'require_assignment',
+    'unassigned',
+    'warnings',
+  ];
   let removed = 0;
   const asBefore = (item: Record<string, any>) => {
     const { catalog_row: row } = item;

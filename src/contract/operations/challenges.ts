@@ -117,7 +117,8 @@ export const CHALLENGE_OPERATIONS = [
     id: 'assignKey',
     method: 'POST',
     summary: 'Assign a key to a version and count the assignment',
-    description: 'A key keeps its first assignment when the traffic split changes.',
+    description:
+      'A key keeps its first assignment when the traffic split changes. After the end a new key gets the version that the route of the model names.',
     body: AssignmentRequest,
     success: { 200: { description: 'The decision', schema: Assignment } },
     errors: ['VAL005', 'CHL001', 'SVC005'],

@@ -229,14 +229,22 @@ export const AssignmentRequest = z
 const decision = {
   assignment_key: z.string(),
   variant: z.enum(VARIANTS),
-  version: z.string(),
+  version: z
+    .string()
+    .nullable()
+    .meta({ description: 'Version that decides for this key; null when no version is in Production' }),
+  entry_version: z.string().nullable().meta({
+    description:
+      'Version for new positions of this key: `version` while the challenge routes, afterwards the version in Production; null when there is none',
+  }),
   canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'Canary stage of the assignment' }),
   bucket: z
     .number()
     .meta({ description: '0 to 1: the challenger gets the key when it is below its traffic share' }),
   traffic_split: split,
   should_close: z.boolean().meta({
-    description: 'True when the challenger was rolled back with `on_rollback: close`: close the position',
+    description:
+      'Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`',
   }),
 };
 
@@ -244,6 +252,9 @@ export const Assignment = z
   .object({
     challenge_id: z.string(),
     ...decision,
+    variant: decision.variant.nullable().meta({
+      description: 'null after the end, when a new key gets a version that is neither of the two',
+    }),
     repeated: z.boolean().meta({ description: 'True when the key was assigned before' }),
   })
   .meta({ id: 'Assignment' });
@@ -255,10 +266,8 @@ export const Route = z
   .object({
     model_name: z.string(),
     key,
-    version: z
-      .string()
-      .nullable()
-      .meta({ description: 'Version that decides for this key; null when no version is in Production' }),
+    version: routed.version,
+    entry_version: routed.entry_version,
     challenge_id: z.string().nullable().meta({ description: 'null without a challenge: plain Production' }),
     variant: routed.variant.nullable(),
     canary_stage: routed.canary_stage.nullable(),

@@ -1,5 +1,9 @@
 import type { Assignment, Route } from '#contract/registry/challenge-api.ts';
-import type { StoredAssignment, StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import {
+  type StoredAssignment,
+  type StoredChallenge,
+  VARIANTS,
+} from '#contract/registry/stored-challenge.ts';
 import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/values/registry-limits.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
@@ -16,29 +20,29 @@ import {
 } from './challenge-state.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
+type RoutingDeps = ChallengeDeps & { readonly registry: RegistryStore };
+
 /**
  * Assigns a key to a variant and counts it. An assigned key keeps its variant regardless of the current traffic split.
- * New keys are not counted after the verdict. After the end they belong to the variant with all traffic.
+ * New keys are not counted after the verdict. After the end they get the version that {@link routeKey} names.
  * Throws VAL005, CHL001, SVC005.
  */
 export async function assignKey(
-  deps: ChallengeDeps,
+  deps: RoutingDeps,
   input: { readonly challengeId: string; readonly assignmentKey: string },
 ): Promise<Assignment> {
   const key = nonEmpty(input.assignmentKey, 'assignment_key', MAX_ASSIGNMENT_KEY_LENGTH);
   return writeChallenge(deps, input.challengeId, { assignmentKeys: [key] }, async (found) => {
     const { progress, at, now } = found;
-    const known = found.assignments.get(key);
-    const given = known ?? decisionOn(deps, progress.challenge, key, at);
-    const body = {
-      challenge_id: input.challengeId,
-      ...assignmentOf(progress.challenge, given),
-      repeated: known !== undefined,
-    };
     const { challenge } = progress;
-    if (known || (challenge.status !== 'active' && !isAwaitingPromotion(challenge))) {
-      return { response: () => body, progress };
-    }
+    const known = found.assignments.get(key);
+    const given = known ?? assign(challenge, key, deps.digest, { at });
+    const decision = isRouting(challenge)
+      ? routedBy(challenge, given)
+      : await assignedAfterEnd(deps, challenge, given, known !== undefined);
+    const { challenge_id } = challenge;
+    const body = { challenge_id, assignment_key: key, ...decision, repeated: known !== undefined };
+    if (known || !isRouting(challenge)) return { response: () => body, progress };
     // While a winner awaits its promotion, the traffic split and the version of each key stay unchanged.
     const counted = isAwaitingPromotion(challenge)
       ? changed(progress, { last_traffic_at: at })
@@ -60,16 +64,15 @@ export async function assignKey(
  * Throws RES002, SVC005.
  */
 export async function routeKey(
-  deps: ChallengeDeps & { readonly registry: RegistryStore },
+  deps: RoutingDeps,
   { model: name, key }: { readonly model: string; readonly key: string },
 ): Promise<Route> {
-  const { challenges, registry, clock } = deps;
-  const [{ model }, latest] = await Promise.all([registry.read(name, []), challenges.latest(name)]);
+  const [{ model }, challenge] = await Promise.all([deps.registry.read(name, []), lastChallenge(deps, name)]);
   if (!model) throw unknownModel(name);
-  const challenge = latest && applyDeadlines(begin(latest), clock.now()).challenge;
-  const state = challenge && (await challenges.find(challenge.challenge_id, { assignmentKeys: [key] }));
+  const state = challenge && (await deps.challenges.find(challenge.challenge_id, { assignmentKeys: [key] }));
   const known = state?.assignments.get(key);
-  if (!challenge || (!known && challenge.status !== 'active' && !isAwaitingPromotion(challenge))) {
+  if (!challenge || (!known && !isRouting(challenge))) {
+    const { production_version: version } = model;
     const nothing = {
       challenge_id: null,
       variant: null,
@@ -78,25 +81,25 @@ export async function routeKey(
       traffic_split: null,
       should_close: false,
     };
-    return { model_name: name, key, version: model.production_version, ...nothing };
+    return { model_name: name, key, version, entry_version: version, ...nothing };
   }
-  const { challenge_id } = challenge;
-  const given = known ?? decisionOn(deps, challenge, key, challenge.updated_at);
-  const { assignment_key: _, ...decision } = assignmentOf(challenge, given);
+  const { challenge_id, updated_at: at } = challenge;
+  const decision = isRouting(challenge)
+    ? routedBy(challenge, known ?? assign(challenge, key, deps.digest, { at }))
+    : await finishing(deps, challenge, known!);
   return { model_name: name, key, challenge_id, ...decision };
 }
 
-/** Assignment of a new key by the current traffic split. After the end one variant has all traffic. */
-function decisionOn(
-  deps: ChallengeDeps,
-  challenge: StoredChallenge,
-  key: string,
-  at: string,
-): StoredAssignment {
-  const given = assign(challenge, key, deps.digest, { at });
-  const [champion] = trafficSplit(challenge);
-  if (champion === 1) return { ...given, variant: 'champion' };
-  return champion === 0 ? { ...given, variant: 'challenger' } : given;
+/** The newest challenge of a model with due deadlines applied. */
+async function lastChallenge({ challenges, clock }: RoutingDeps, model: string) {
+  const latest = await challenges.latest(model);
+  if (!latest) return undefined;
+  return applyDeadlines(begin(latest), Math.max(clock.now(), Date.parse(latest.updated_at))).challenge;
+}
+
+/** True while new keys get one of the challenge's variants. */
+function isRouting(challenge: StoredChallenge): boolean {
+  return challenge.status === 'active' || isAwaitingPromotion(challenge);
 }
 
 /** True when the challenger was rolled back, or won without being promoted. */
@@ -104,15 +107,53 @@ function wasRolledBack({ status, outcome }: StoredChallenge): boolean {
   return status === 'rolled_back' || outcome === 'champion_kept';
 }
 
-function assignmentOf(challenge: StoredChallenge, given: StoredAssignment) {
-  const { assignment_key, variant, canary_stage, bucket } = given;
+/** Decision while the challenge routes: its version also gets the new positions of the key. */
+function routedBy(challenge: StoredChallenge, given: StoredAssignment) {
+  const version = versionOf(challenge, given.variant);
+  return { ...assignmentOf(challenge, given), version, entry_version: version, should_close: false };
+}
+
+/**
+ * Decision on an assigned key after the end. Its positions keep their version, and close when that was rolled back since: in the
+ * registry, or with `on_rollback: close` by its challenge or by the model's last one.
+ */
+async function finishing(
+  deps: RoutingDeps,
+  challenge: StoredChallenge,
+  given: StoredAssignment,
+  last = challenge,
+) {
+  const version = versionOf(challenge, given.variant);
+  const { model, versions } = await deps.registry.read(challenge.model_name, [version]);
+  const isStopped = [challenge, last].some(
+    (each) => each.challenger_version === version && each.on_rollback === 'close' && wasRolledBack(each),
+  );
   return {
-    assignment_key,
-    variant,
-    version: versionOf(challenge, variant),
-    canary_stage,
-    bucket,
-    traffic_split: trafficSplit(challenge),
-    should_close: variant === 'challenger' && challenge.on_rollback === 'close' && wasRolledBack(challenge),
+    ...assignmentOf(challenge, given),
+    version,
+    entry_version: model?.production_version ?? null,
+    should_close: isStopped || versions.get(version)?.rolled_back === true,
   };
+}
+
+/** Decision of an ended challenge, which need not be the last of its model. */
+async function assignedAfterEnd(
+  deps: RoutingDeps,
+  challenge: StoredChallenge,
+  given: StoredAssignment,
+  isKnown: boolean,
+) {
+  const { model_name: model } = challenge;
+  const { version, entry_version, should_close } = await routeKey(deps, { model, key: given.assignment_key });
+  if (!isKnown) {
+    const variant = VARIANTS.find((each) => versionOf(challenge, each) === version) ?? null;
+    return { ...assignmentOf(challenge, given), variant, version, entry_version, should_close };
+  }
+  const last = await lastChallenge(deps, model);
+  return { ...(await finishing(deps, challenge, given, last)), entry_version };
+}
+
+function assignmentOf(challenge: StoredChallenge, given: StoredAssignment) {
+  const { variant, canary_stage, bucket } = given;
+  return { variant, canary_stage, bucket, traffic_split: trafficSplit(challenge) };
 }

@@ -918,7 +918,7 @@ class Strategy:
     def assign_key(self, challenge_id: str, body: types.AssignmentRequest, *, idempotency_key: str | None = None) -> types.Assignment:
         """Assign a key to a version and count the assignment.
 
-        A key keeps its first assignment when the traffic split changes. For the owner of the challenge, whom it is shared with at `write`, and admins.
+        A key keeps its first assignment when the traffic split changes. After the end a new key gets the version that the route of the model names. For the owner of the challenge, whom it is shared with at `write`, and admins.
 
         :param challenge_id: `ch-<id>`
         """

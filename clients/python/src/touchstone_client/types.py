@@ -89,8 +89,12 @@ class AnnotationRequest(TypedDict):
 class Assignment(TypedDict):
     challenge_id: str
     assignment_key: str
-    variant: Literal["champion", "challenger"]
-    version: str
+    variant: Literal["champion", "challenger"] | None
+    """null after the end, when a new key gets a version that is neither of the two"""
+    version: str | None
+    """Version that decides for this key; null when no version is in Production"""
+    entry_version: str | None
+    """Version for new positions of this key: `version` while the challenge routes, afterwards the version in Production; null when there is none"""
     canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
     """Canary stage of the assignment"""
     bucket: float
@@ -98,7 +102,7 @@ class Assignment(TypedDict):
     traffic_split: list[float]
     """Traffic share of the champion, then of the challenger; the sum is 1"""
     should_close: bool
-    """True when the challenger was rolled back with `on_rollback: close`: close the position"""
+    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`"""
     repeated: bool
     """True when the key was assigned before"""
 
@@ -4663,6 +4667,8 @@ class Route(TypedDict):
     key: str
     version: str | None
     """Version that decides for this key; null when no version is in Production"""
+    entry_version: str | None
+    """Version for new positions of this key: `version` while the challenge routes, afterwards the version in Production; null when there is none"""
     challenge_id: str | None
     """null without a challenge: plain Production"""
     variant: Literal["champion", "challenger"] | None
@@ -4670,7 +4676,7 @@ class Route(TypedDict):
     bucket: float | None
     traffic_split: list[float] | None
     should_close: bool
-    """True when the challenger was rolled back with `on_rollback: close`: close the position"""
+    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`"""
 
 
 class SearchPermutations(TypedDict):
