@@ -3,6 +3,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { PlatformStack } from './platform-stack.ts';
 import type { StageConfig } from './settings/config.ts';
 import { warnOfSettings } from './settings/settings-warnings.ts';
+import { stackName } from './settings/stage-names.ts';
 import { BackupCopyStack } from './storage/backups.ts';
 import { DataStack } from './storage/data-stack.ts';
 
@@ -11,17 +12,17 @@ import { DataStack } from './storage/data-stack.ts';
  * `cdk synth` validates the app's own stacks only.
  */
 export function addTouchstone(app: App, config: StageConfig, dist: string) {
-  const data = new DataStack(app, `touchstone-${config.stage}-data`, { config });
+  const data = new DataStack(app, stackName(config, 'data'), { config });
   if (config.backup?.copyToRegion) {
     // Before the first copy: AWS Backup does not create the vault.
-    data.addStackDependency(new BackupCopyStack(app, `touchstone-${config.stage}-copies`, { config }));
+    data.addStackDependency(new BackupCopyStack(app, stackName(config, 'copies'), { config }));
   }
   warnOfSettings(data, config);
   if (config.permissionsBoundary) {
     const boundary = iam.ManagedPolicy.fromManagedPolicyName(data, 'Boundary', config.permissionsBoundary);
     iam.PermissionsBoundary.of(app).apply(boundary);
   }
-  const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
+  const platform = new PlatformStack(app, stackName(config, 'platform'), { config, data, dist });
   Tags.of(app).add('service', 'touchstone');
   Tags.of(app).add('stage', config.stage);
   return { data, platform };

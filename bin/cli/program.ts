@@ -83,6 +83,11 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Platform',
+    commands: ['preflight'],
+    load: async () => (await import('./preflight/command.ts')).addPreflightCommand,
+  },
+  {
+    group: 'Platform',
     commands: ['events'],
     load: async () => (await import('./events.ts')).addEventsCommand,
   },

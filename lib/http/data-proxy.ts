@@ -11,6 +11,7 @@ import { METRICS } from '#contract/values/names.ts';
 import { FIVE_MINUTES, type Monitoring, THREE_IN_AN_HOUR } from '../parts/monitoring.ts';
 import { ServiceFunction, type ServiceFunctionProps } from '../parts/service-function.ts';
 import type { StageConfig } from '../settings/config.ts';
+import { proxyParameterName } from '../settings/stage-names.ts';
 
 export interface DataProxyProps {
   readonly config: StageConfig;
@@ -60,7 +61,7 @@ export class DataProxy extends Construct {
       description: 'Invoke this from another account or workflow',
     });
     new ssm.StringParameter(this, 'ArnParameter', {
-      parameterName: `/touchstone/${config.stage}/data-proxy-arn`,
+      parameterName: proxyParameterName(config),
       stringValue: alias.functionArn,
       description: 'The data proxy, for callers in other stacks',
     });

@@ -7,15 +7,13 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { acknowledge, stackProps, stackSuffix } from '../parts/construct-helpers.ts';
 import type { StageConfig } from '../settings/config.ts';
+import { stackName } from '../settings/stage-names.ts';
 
 interface BackupsProps {
   readonly config: StageConfig;
   readonly tables: readonly dynamodb.ITableV2[];
   readonly buckets: readonly s3.IBucket[];
 }
-
-/** Name of the vault with the copies, which the stacks of two regions must agree on. */
-const copyVaultName = ({ stage }: StageConfig) => `touchstone-${stage}-copies`;
 
 /** Backups of all state by AWS Backup, every day and on the first day of each month. */
 export class Backups extends Construct {
@@ -62,7 +60,7 @@ export class Backups extends Construct {
       service: 'backup',
       region,
       resource: 'backup-vault',
-      resourceName: copyVaultName(config),
+      resourceName: stackName(config, 'copies'),
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     const destinationBackupVault = backup.BackupVault.fromBackupVaultArn(
@@ -99,7 +97,7 @@ export class BackupCopyStack extends Stack {
       env: { account: config.env!.account, region: config.backup!.copyToRegion! },
     });
     new backup.BackupVault(this, 'Vault', {
-      backupVaultName: copyVaultName(config),
+      backupVaultName: stackName(config, 'copies'),
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
   }

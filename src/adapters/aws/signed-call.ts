@@ -38,32 +38,53 @@ interface JsonCall {
   readonly body: string;
 }
 
+/** Region and credentials of a client of the SDK, which has found both. */
+interface Signer {
+  readonly config: Pick<DynamoDBDocumentClient['config'], 'credentials' | 'region'>;
+}
+
+interface SignedRequest {
+  /** Name in the signature. */
+  readonly service: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** @default - the client's */
+  readonly region?: string;
+}
+
+/** Sends a request to an AWS service. Signed with the SDK's library: for one call the client of a service is no dependency. */
+export async function signedFetch(
+  { config }: Signer,
+  url: URL,
+  { service, method, body, region = config.region as string, ...request }: SignedRequest,
+): Promise<Response> {
+  const signer = new SignatureV4({ service, region, credentials: config.credentials, sha256: Sha256 });
+  const { headers } = await signer.sign({
+    method,
+    protocol: url.protocol,
+    hostname: url.hostname,
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: { host: url.host, ...request.headers },
+    ...(body !== undefined && { body }),
+  });
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  return fetch(url, { method, headers, signal, ...(body !== undefined && { body }) });
+}
+
 /**
- * Calls an AWS service and returns its response. Signed with the SDK's library: for one call the client of a service is no dependency.
+ * Calls an AWS service and returns its response.
  *
  * @param client its region and credentials are used
  */
 export async function signedCall(
-  client: { readonly config: Pick<DynamoDBDocumentClient['config'], 'credentials' | 'region'> },
+  client: Signer,
   url: URL,
   { service, target, version, body }: JsonCall,
 ): Promise<string> {
-  const { credentials, region } = client.config;
-  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
-  const { headers } = await signer.sign({
-    method: 'POST',
-    protocol: url.protocol,
-    hostname: url.hostname,
-    path: url.pathname,
-    body,
-    headers: {
-      host: url.host,
-      'content-type': `application/x-amz-json-${version}`,
-      'x-amz-target': target,
-    },
-  });
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await fetch(url, { method: 'POST', headers, body, signal });
+  const headers = { 'content-type': `application/x-amz-json-${version}`, 'x-amz-target': target };
+  const response = await signedFetch(client, url, { service, method: 'POST', headers, body });
   const text = await response.text();
   if (response.ok) return text;
   const name = target.slice(target.indexOf('.') + 1);

@@ -14,6 +14,7 @@ modules here change that in memory:
     containers  the program of an ECS task, in a child process of Node
     machines    executions of state machines, interpreted by moto, without waiting
     scenarios   executions with given answers of their tasks
+    account     quotas of the account
     tables      one DynamoDB request at a time, because moto's transactions are not safe for threads
 
 Not emulated: IAM, networks, the firewall, CodeDeploy, custom resources, metrics and alarms. The state is in memory.
@@ -27,6 +28,7 @@ import settings  # First: it sets the credentials and the endpoint that boto3 re
 
 from werkzeug.serving import make_server
 
+import account
 import backed  # noqa: F401  fills the table of the provider
 import containers
 import functions
@@ -53,7 +55,7 @@ def main() -> None:
     if not sys.stdin.isatty():
         # A process that started the emulator through a pipe takes it along when it ends.
         threading.Thread(target=lambda: (sys.stdin.read(), end()), daemon=True).start()
-    for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, report):
+    for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, account, report):
         module.install()
     server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
     settings.serve_at(server.server_port)
