@@ -27,7 +27,7 @@ async function start(
 }
 
 test('without a platform the first call starts one, which a search uses and which stops with the server', async () => {
-  const agent = await start();
+  const agent = await start(['--tools', 'backtests,hyperopt']);
   expect(await agent.toolNames()).toContain('start_hyperopt');
   expect(existsSync(join(home, PLATFORM_FILE))).toBe(false);
   const started = await agent.call('start_hyperopt', {
@@ -77,7 +77,7 @@ test('server finds a platform that was started again at other ports', async () =
 }, 120_000);
 
 test('server with the address of the backend has its tools only, and states when it does not respond', async () => {
-  const agent = await start(['--url', 'http://127.0.0.1:1']);
+  const agent = await start(['--url', 'http://127.0.0.1:1', '--tools', 'all']);
   const names = await agent.toolNames();
   expect(names).toContain('submit_backtest');
   expect(names).not.toContain('start_hyperopt');

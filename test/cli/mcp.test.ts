@@ -20,19 +20,22 @@ let platform: TestPlatform;
 /** Server as a client finds it by default, and one that may decide, as the newer clients speak to it. */
 let agent: McpClient;
 let deciding: McpClient;
+/** Server without options. */
+let plain: McpClient;
 /** ID of the backtest that the agent ran. */
 let id: string;
 const progress: number[] = [];
 beforeAll(async () => {
   platform = await startTestPlatform({ home, auth: true, token: researcher });
   const environment = { TOUCHSTONE_TOKEN: researcher };
-  [agent, deciding] = await Promise.all([
-    connect(stdio(home, ['--session', 'monday'], environment), 'legacy'),
+  [agent, deciding, plain] = await Promise.all([
+    connect(stdio(home, ['--session', 'monday', '--tools', 'all'], environment), 'legacy'),
     connect(stdio(home, ['--allow', 'decide'], environment)),
+    connect(stdio(home, [], environment)),
   ]);
 }, 60_000);
 afterAll(async () => {
-  await Promise.all([agent, deciding].map((each) => each?.client.close()));
+  await Promise.all([agent, deciding, plain].map((each) => each?.client.close()));
   await platform?.stop();
   rmSync(home, { recursive: true, force: true });
 });
@@ -48,7 +51,7 @@ describe('mcp on standard input and output', () => {
   test('client lists tools that read and run, and none that decide', async () => {
     expect(agent.client.getInstructions()).toContain('session monday');
     expect((await agent.toolNames()).sort()).toEqual(
-      [...names('read'), ...names('run'), 'wait_for_job'].sort(),
+      [...names('read'), ...names('run'), 'wait_for_job', 'describe_argument'].sort(),
     );
     const { tools } = await agent.client.listTools();
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
@@ -57,6 +60,36 @@ describe('mcp on standard input and output', () => {
     const refused = await agent.call('promote_version', { name: 'ema_crossover', version: '1' });
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('not offered') });
     expect(refused.content.error.advice).toBe('Do not repeat the call. Ask a person.');
+  });
+
+  test('the default group takes less than 16 KB of a context and shortens long arguments only', async () => {
+    const { tools } = await plain.client.listTools();
+    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(16_000);
+    const listed = new Map(tools.map((tool) => [tool.name, tool]));
+    expect([...listed.keys()]).toEqual(
+      expect.arrayContaining(['submit_backtest', 'get_backtest', 'list_strategies', 'wait_for_job']),
+    );
+    const whole = agentTools(['read', 'run']);
+    const fields = ({ inputSchema }: any) => inputSchema.properties.config.properties;
+    const submit = whole.find(({ name }) => name === 'submit_backtest');
+    const short = fields(listed.get('submit_backtest'));
+    expect(Object.keys(short)).toEqual(Object.keys(fields(submit)));
+    expect(short.ml_engine).toEqual({ type: 'object', description: expect.any(String) });
+    expect(short.date_range).toMatchObject({ properties: { start: { type: 'string' } } });
+    for (const name of ['ml_engine', 'universe', 'protections']) {
+      const described = await plain.call('describe_argument', {
+        tool: 'submit_backtest',
+        argument: `config.${name}`,
+      });
+      expect(Object.keys(described.data.properties ?? described.data.items)).toEqual(
+        Object.keys(fields(submit)[name].properties ?? fields(submit)[name].items),
+      );
+    }
+    const unknown = { tool: 'submit_backtest', argument: 'config.nothing' };
+    expect((await plain.call('describe_argument', unknown)).text).toMatch(/Here are: strategy, /);
+    expect((await plain.call('start_hyperopt')).text).toMatch(
+      /^start_hyperopt, of the group hyperopt, is not offered/,
+    );
   });
 
   test('agent runs a backtest in its session, waits, and reads the result with its caveats', async () => {
@@ -167,6 +200,11 @@ describe('mcp on standard input and output', () => {
       code: 'AUTH004',
       advice: expect.stringContaining('A person'),
     });
+  });
+
+  test('--tools rejects an unknown group with the known ones', async () => {
+    const { code, err } = await runScript(home, 'bin/touchstone.ts', ['mcp', '--tools', 'backtests,charts']);
+    expect([code, err]).toEqual([2, expect.stringContaining('some of backtests, hyperopt, registry, ')]);
   });
 
   test('--read-only excludes --allow', async () => {

@@ -10,23 +10,38 @@ import type { AgentUse, ServiceName } from '#contract/values/operation.ts';
 import { VERSION } from '#runtime/version.ts';
 import { errorResult, resultOf, type ToolResult } from './answer.ts';
 import { ArgumentError, type Arguments, type Caller, callOperation, WithheldError } from './call.ts';
+import { DESCRIBE_TOOL, definitionOf, describeArgument } from './definitions.ts';
+import { groupOf, type ToolGroup } from './groups.ts';
 import { viewOf } from './views.ts';
 import { type OnProgress, WAIT_TOOL, waitForJob } from './wait.ts';
 
 /** Tools of a server, the same for all its callers. */
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, AgentTool>;
+  /** Tools that read, of any group: `wait_for_job` calls them. */
+  readonly readers: ReadonlyMap<string, AgentTool>;
   /** Names of all tools that may be called. */
   readonly offered: ReadonlySet<string>;
-  /** Names of tools that exist and are not offered. */
-  readonly withheld: ReadonlySet<string>;
+  /** Groups of the tools that exist and are not offered, by name. */
+  readonly withheld: ReadonlyMap<string, ToolGroup>;
 }
 
-export function toolboxOf(uses: readonly AgentUse[], services: readonly ServiceName[]): Toolbox {
-  const tools = new Map(agentTools(uses, services).map((tool) => [tool.name, tool]));
-  const offered = new Set([...tools.keys(), WAIT_TOOL.name]);
-  const all = agentTools(['read', 'run', 'decide']).map(({ name }) => name);
-  return { tools, offered, withheld: new Set(all.filter((name) => !offered.has(name))) };
+export function toolboxOf(
+  uses: readonly AgentUse[],
+  services: readonly ServiceName[],
+  groups: readonly ToolGroup[],
+): Toolbox {
+  const groupOfTool = ({ operation }: AgentTool) => groupOf(operation.tag)!;
+  const usable = agentTools(uses, services).filter((tool) => groups.includes(groupOfTool(tool)));
+  const tools = new Map(usable.map((tool) => [tool.name, tool]));
+  const offered = new Set([...tools.keys(), WAIT_TOOL.name, DESCRIBE_TOOL.name]);
+  const withheld = agentTools(['read', 'run', 'decide']).filter(({ name }) => !offered.has(name));
+  return {
+    tools,
+    readers: new Map(agentTools(['read'], services).map((tool) => [tool.name, tool])),
+    offered,
+    withheld: new Map(withheld.map((tool) => [tool.name, groupOfTool(tool)])),
+  };
 }
 
 /**
@@ -35,7 +50,7 @@ export function toolboxOf(uses: readonly AgentUse[], services: readonly ServiceN
  * @param closing ends calls in progress
  */
 export function createServer(
-  { tools, offered, withheld }: Toolbox,
+  { tools, readers, offered, withheld }: Toolbox,
   caller: Caller,
   closing: AbortSignal = new AbortController().signal,
 ): Server {
@@ -43,11 +58,12 @@ export function createServer(
     { name: 'touchstone', title: 'Touchstone', version: VERSION },
     { capabilities: { tools: {} }, instructions: instructionsOf(caller) },
   );
-  const listed = [...[...tools.values()].map(({ operation: _, use: _use, ...tool }) => tool), WAIT_TOOL];
-  server.setRequestHandler('tools/list', () => ({ tools: listed as Tool[] }));
+  const listed = [...[...tools.values()].map(definitionOf), WAIT_TOOL, DESCRIBE_TOOL];
+  server.setRequestHandler('tools/list', () => ({ tools: listed as unknown as Tool[] }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: args = {} } = params;
-    if (withheld.has(name)) return withheldResult(name, offered);
+    const group = withheld.get(name);
+    if (group) return withheldResult(name, group, offered);
     if (!offered.has(name)) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
@@ -60,11 +76,13 @@ export function createServer(
 
   async function callTool(name: string, args: Arguments, context: ServerContext): Promise<ToolResult> {
     const tool = tools.get(name);
-    checkNames((tool ?? WAIT_TOOL).inputSchema, args);
+    const describes = name === DESCRIBE_TOOL.name;
+    checkNames((tool ?? (describes ? DESCRIBE_TOOL : WAIT_TOOL)).inputSchema, args);
+    if (describes) return resultOf(describeArgument(tools, args), offered);
     const call = { caller, args, signal: AbortSignal.any([context.mcpReq.signal, closing]) };
     const answer = tool
       ? await viewOf(tool.operation.id, await callOperation(caller, tool.operation, args, call.signal), call)
-      : await waitForJob(call, tools, progressOf(context));
+      : await waitForJob(call, readers, progressOf(context));
     return resultOf(answer, offered);
   }
 }
@@ -78,7 +96,7 @@ const instructionsOf = ({ session }: Caller) =>
   ].join(' ');
 
 /** Names that the tool does not have: a typo, or an exception such as `force`, which people make elsewhere. */
-function checkNames({ properties }: AgentTool['inputSchema'], args: Arguments): void {
+function checkNames({ properties }: Pick<AgentTool['inputSchema'], 'properties'>, args: Arguments): void {
   const unknown = Object.keys(args).find((name) => !Object.hasOwn(properties, name));
   if (unknown === undefined) return;
   const names = Object.keys(properties);
@@ -87,10 +105,10 @@ function checkNames({ properties }: AgentTool['inputSchema'], args: Arguments): 
   );
 }
 
-function withheldResult(name: string, offered: ReadonlySet<string>): ToolResult {
+function withheldResult(name: string, group: ToolGroup, offered: ReadonlySet<string>): ToolResult {
   return errorResult(
     new WithheldError(
-      `${name} is not offered by this server. A person decides with the command line or the dashboard, or starts the server with other options: touchstone mcp --help.`,
+      `${name}, of the group ${group}, is not offered by this server. A person decides with the command line or the dashboard, or starts the server with other options: touchstone mcp --help.`,
     ),
     offered,
   );
