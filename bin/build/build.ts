@@ -21,7 +21,7 @@ import {
   unusedSchemas,
   userStrategies,
 } from './bundle-plugins.ts';
-import { bundleBacktest } from './bundle-program.ts';
+import { bundleBacktest, KEPT_PROCESS } from './bundle-program.ts';
 import { bundleStrategies, STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -99,6 +99,7 @@ async function bundleTasks(files: readonly string[], outdir: string): Promise<Me
   const { metafile } = await esbuild({
     ...BUNDLE_OPTIONS,
     plugins: [nodeModules, ...BUNDLE_OPTIONS.plugins],
+    inject: [KEPT_PROCESS],
     entryPoints: files.filter((file) => file !== 'backtest.ts').map((file) => join('src/tasks', file)),
     outdir,
     metafile: true,

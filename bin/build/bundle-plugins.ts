@@ -60,20 +60,22 @@ export const userStrategies: Plugin = {
     onResolve({ filter: /^\.\/strategies\.mjs$/ }, () => ({ path: module, external: true }));
     onLoad({ filter: FILES['user-strategies'] }, () => {
       const contents = [
-        `import { rememberGlobals } from ${JSON.stringify(GLOBAL_STATE)};`,
+        `import { shareGlobals } from ${JSON.stringify(GLOBAL_STATE)};`,
         `import { importModule } from ${JSON.stringify(IMPORT_MODULE)};`,
-        `import { strategies } from ${JSON.stringify(module)};`,
         'let runs = 0;',
         "const address = (file) => './strategies/' + file.replace(/ts$/, 'mjs?run=') + ++runs;",
         'const load = (file) => importModule(new URL(address(file), import.meta.url).href);',
         'let globals;',
-        'const remember = () => (globals ??= rememberGlobals({ process }));',
-        'const fresh = (file) => async () => (remember().restore(file), (await load(file)).default);',
-        'const files = strategies.map((each) => ({ ...each, load: fresh(each.file), replaced: () => remember().replaced() }));',
+        'const share = () => (globals ??= shareGlobals());',
+        'const fresh = (file) => async () => (share().restore(file), (await load(file)).default);',
+        'const withLoad = (each) => ({ ...each, load: fresh(each.file), replaced: () => share().replaced() });',
         'export const USER_STRATEGIES = undefined;',
-        'export const loadStrategyFiles = async () => files;',
+        `export const loadStrategyFiles = async () => (await import(${JSON.stringify(module)})).strategies.map(withLoad);`,
         // Only tasks run strategies, and each finds its own before the first run. To read all globals takes Lambdas 17 ms.
-        'export const findStrategyFile = async (name) => (remember(), files.find((file) => file.definition.name === name));',
+        'export const findStrategyFile = async (name) => {',
+        '  share();',
+        '  return (await loadStrategyFiles()).find((file) => file.definition.name === name);',
+        '};',
       ];
       return { contents: contents.join('\n'), loader: 'js', resolveDir: ROOT };
     });

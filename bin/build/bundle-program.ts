@@ -16,6 +16,9 @@ const ADDRESSES = {
 const BANNER =
   "'use strict';const moduleUrl = process.getBuiltinModule('node:url').pathToFileURL(__filename).href;";
 
+/** Replaces the global `process` in a task, also in its packages: strategy code gets another one, see src/adapters/processes/strategy-globals.ts. */
+export const KEPT_PROCESS = join(import.meta.dirname, 'kept-process.ts');
+
 /**
  * Writes `backtest.cjs`, and `backtest.mjs` that starts it.
  *
@@ -29,6 +32,7 @@ export async function bundleBacktest(
     esbuild({
       ...options,
       plugins,
+      inject: [KEPT_PROCESS],
       entryPoints: ['src/tasks/backtest.ts'],
       format: 'cjs',
       outExtension: { '.js': '.cjs' },

@@ -2,12 +2,14 @@
  * The backtest task of `npm start` as one file with its code cache, made in processes of their own when they are missing: `node
  * bin/build/bundled-task.ts` bundles it. Why: docs/decisions/092-one-file-of-the-local-backtest-task.md, and 093 there.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { codeFile } from '../../src/adapters/code-file.ts';
 import { databaseMissing } from '../../src/adapters/local/dynoxide.ts';
-import { hasCode } from '../../src/runtime/code-cache.ts';
 import {
   BackgroundBuild,
   BackgroundProgram,
@@ -51,7 +53,7 @@ export class BundledTask {
       const folder = BUILT ?? (await this.#build.folder());
       if (!folder) return undefined;
       this.#file = join(folder, 'backtest.mjs');
-      const recorded = hasCode(join(folder, 'backtest.cjs')) || databaseMissing();
+      const recorded = databaseMissing() || (await hasTaskCode(folder));
       if (!recorded) await this.#recorder.run([folder]);
       return undefined;
     } catch (error) {
@@ -63,6 +65,13 @@ export class BundledTask {
   async stop(): Promise<void> {
     await Promise.all([this.#build.stop(), this.#recorder.stop()]);
   }
+}
+
+/** True if tasks load the code cache in a folder. A process with the flags of a task decides, because V8 compares them. */
+export async function hasTaskCode(folder: string): Promise<boolean> {
+  const args = [...SANDBOX_FLAGS, join(folder, 'backtest.mjs'), '--has-code'];
+  const [code] = await once(spawn(process.execPath, args, { env: {}, stdio: 'ignore' }), 'exit');
+  return code === 0;
 }
 
 if (import.meta.main) await runBuild(BUILD, FOLDERS);

@@ -14,10 +14,11 @@ import { findBuiltIn } from '#adapters/strategies/known-strategies.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { TASK_ALLOCATOR } from '#contract/values/allocators.ts';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import type { JobIn, ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { jobListOf } from '#contract/values/tables.ts';
 import { defaultParameters } from '#engine/definitions/parameters.ts';
-import { hasCode } from '#runtime/code-cache.ts';
+import { hasTaskCode } from './bundled-task.ts';
 import { runInBackground } from './cached-build.ts';
 
 const TABLES = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
@@ -84,8 +85,7 @@ export async function recordCode(folder: string): Promise<void> {
       await database.stop();
     }
     // The process of a task that has completed cannot say so.
-    if (!hasCode(join(folder, 'backtest.cjs')))
-      throw new Error(`The code cache could not be written into ${folder}.`);
+    if (!(await hasTaskCode(folder))) throw new Error(`The code cache could not be written into ${folder}.`);
   } finally {
     await rm(own, { recursive: true, force: true });
   }
@@ -162,7 +162,7 @@ async function run(
   job: JobIn<'pending'>,
 ): Promise<void> {
   await stores.jobs.create(job);
-  const child = spawn(process.execPath, [entry, '--record-code'], {
+  const child = spawn(process.execPath, [...SANDBOX_FLAGS, entry, '--record-code'], {
     env: { ...environment, JOB_ID: job.job_id },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -8,6 +8,7 @@ import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract
 import type { EnvDeclaration, EnvInput } from '#contract/env/env-fields.ts';
 import type { ImageBacktestTaskEnv } from '#contract/env/image-run-env.ts';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/values/allocators.ts';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { acknowledge, defined, type Environment, logGroup } from '../parts/construct-helpers.ts';
 import {
   allowObjects,
@@ -28,6 +29,11 @@ export interface JobTaskProps {
   readonly image: ecs.ContainerImage;
   /** Bundle of the image to run, for example `backtest`. */
   readonly entry: string;
+  /**
+   * Flags of Node.
+   * @default - none
+   */
+  readonly flags?: readonly string[];
   /** CPU units: 1024 is one. */
   readonly cpu: number;
   readonly memoryMiB: number;
@@ -73,7 +79,7 @@ export class JobTask extends Construct {
     const container = this.definition.addContainer(CONTAINER, {
       containerName: CONTAINER,
       image: props.image,
-      command: [`/app/${props.entry}.mjs`],
+      command: [...(props.flags ?? []), `/app/${props.entry}.mjs`],
       environment: { NODE_OPTIONS: '--enable-source-maps', ...defined(props.environment) },
       secrets: props.secrets,
       readonlyRootFilesystem: true,
@@ -166,6 +172,7 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
     image,
     environment,
     entry: 'backtest',
+    flags: SANDBOX_FLAGS,
     ...config.backtestTask,
   });
   allowBacktest(task.role, data);
@@ -239,6 +246,7 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
     image,
     environment,
     entry: 'hyperopt',
+    flags: SANDBOX_FLAGS,
     ...config.hyperoptTask,
   });
   // Only hyperopt jobs with their trials and daily returns: a worker stores its results in the table and needs no backtest.

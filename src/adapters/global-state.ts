@@ -1,3 +1,5 @@
+import { closeGlobals, deepFreeze } from './processes/strategy-globals.ts';
+
 /** Object shared by all modules, and its original properties. */
 interface SharedObject {
   readonly name: string;
@@ -10,18 +12,31 @@ interface SharedObject {
 const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
+/** What a strategy may leave behind between its runs. */
+interface SharedState {
+  /** Removes it. Throws Error with the name of `file` if it cannot. */
+  readonly restore: (file: string) => void;
+  /** Names of what it had to restore so far, through which data of the engine passes. */
+  readonly replaced: () => readonly string[];
+}
+
+/**
+ * Makes the objects that all modules share the same for each run of a strategy; call it before its first import. A process of a
+ * sandbox freezes them and `others`, so a strategy keeps nothing there. Any other process remembers and restores them.
+ */
+export function shareGlobals(others: Readonly<Record<string, unknown>> = {}): SharedState {
+  if (!closeGlobals()) return rememberGlobals(others);
+  for (const each of Object.values(others)) if (isObject(each)) deepFreeze(each);
+  return { restore: () => {}, replaced: () => [] };
+}
+
 /**
  * Records the objects that all modules share: global values such as `Math` and `Map`, their prototypes, and `others` by
  * name. Getters are not called.
  *
- * @returns `restore`, which removes added properties and restores replaced functions and accessors. Other changed values
- *   stay. It throws Error with the name of `file` if it cannot remove or restore a property. `replaced`: names of what it had to
- *   restore so far, through which data of the engine passes
+ * `restore` removes added properties and restores replaced functions and accessors. Other changed values stay.
  */
-export function rememberGlobals(others: Readonly<Record<string, unknown>> = {}): {
-  readonly restore: (file: string) => void;
-  readonly replaced: () => readonly string[];
-} {
+function rememberGlobals(others: Readonly<Record<string, unknown>>): SharedState {
   const known = new Map<object, SharedObject>();
   const add = (name: string, object: unknown) => {
     if (!isObject(object) || known.has(object)) return;
@@ -39,7 +54,7 @@ export function rememberGlobals(others: Readonly<Record<string, unknown>> = {}):
   for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
     add(name, value);
   }
-  for (const [name, value] of Object.entries({ ...unnamed(), ...others })) add(name, value);
+  for (const [name, value] of Object.entries({ ...unnamed(), process, ...others })) add(name, value);
   const replaced = new Set<string>();
   return {
     restore: (file) => {
@@ -102,21 +117,4 @@ function isReplaced(before: PropertyDescriptor, now: PropertyDescriptor | undefi
 
 function keptState(file: string, name: string, key: PropertyKey): Error {
   return new Error(`${file} keeps state in ${name}.${String(key)}, which cannot be removed between runs`);
-}
-
-/**
- * Removes the classes of Node's HTTP client from a process that runs strategies. To read one, even its property descriptor as
- * {@link rememberGlobals} does, loads the client, which takes 40 ms of processor time.
- */
-export function removeClientClasses(): void {
-  for (const name of [
-    'CloseEvent',
-    'FormData',
-    'Headers',
-    'MessageEvent',
-    'Request',
-    'Response',
-    'WebSocket',
-  ])
-    Reflect.deleteProperty(globalThis, name);
 }

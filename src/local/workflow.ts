@@ -13,6 +13,7 @@ import { USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
 import type { BacktestExecutionInput } from '#contract/backtests/backtest.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt/hyperopt.ts';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/values/allocators.ts';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import type { TaskControl } from '#domain/jobs/execution-ports.ts';
 import type { Log } from '#runtime/log.ts';
 
@@ -90,12 +91,12 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       log.error('failed to keep the output of a task', error as Error);
     }
   };
-  const runnerOf = (environment: Readonly<Record<string, string>>) =>
+  const runnerOf = (environment: Readonly<Record<string, string>>, flags: readonly string[] = []) =>
     new TaskRunner({
       environment: { ...options.environment, ...environment },
       temporary: options.temporary,
       compiled: compileCache(),
-      nodeOptions: options.nodeOptions,
+      nodeOptions: [...options.nodeOptions, ...flags],
       limits: options.limits,
       onOutput: (task, line, request) => {
         log.info('task output', { task, line });
@@ -105,7 +106,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       onStall: (request, task, text) => reportStall(options, request, task, text),
     });
   const runner = runnerOf(TASK_ALLOCATOR);
-  const workers = runnerOf(HYPEROPT_ALLOCATOR);
+  const workers = runnerOf(HYPEROPT_ALLOCATOR, SANDBOX_FLAGS);
   const integrations = localIntegrations({
     functions: { DataProxy: options.dataProxy, TaskImage: noImages, ImageRun: noImages },
     tasks: {

@@ -53,7 +53,7 @@ function evaluate<Exports>(file: string, script: Script): Exports {
   return module.exports;
 }
 
-/** True if {@link loadProgram} would use the program's code cache. */
+/** True if {@link loadProgram} would use the program's code cache in a process with the flags of this one. */
 export const hasCode = (file: string): boolean => recordedScript(file) !== undefined;
 
 /**
@@ -70,8 +70,6 @@ export function loadProgram<Exports>(file: string): Exports {
  * cache, become the code cache. The process must run trusted code only.
  */
 export function recordProgram<Exports>(file: string): Exports {
-  // V8 rejects code that was compiled under other flags than those at the start. A bundle's import is not the module itself.
-  process.getBuiltinModule('node:v8').setFlagsFromString = () => {};
   const source = readSource(file);
   const script = recordedScript(file) ?? scriptOf(file, source);
   process.once('exit', (status) => {

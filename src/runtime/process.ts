@@ -1,3 +1,4 @@
+import process from 'node:process';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import type { EnvDeclaration, EnvOf, OptionalVariable, Variables } from '#contract/env/env-fields.ts';
 import { readEnv } from './env.ts';
@@ -17,11 +18,14 @@ export function startProcess<E extends LoggedEnv>(
   environment: E,
   serviceName: string,
 ): { env: EnvOf<E>; log: Logger; fail: (error: unknown) => void } {
+  let log: Logger | undefined;
   const fail = (error: unknown) => {
-    createLogger(serviceName, 'ERROR').error('process failed', error as Error);
+    // A process that has loaded a strategy file can make no other: the package finds no standard output.
+    (log ?? createLogger(serviceName, 'ERROR')).error('process failed', error as Error);
     process.exit(1);
   };
   process.on('uncaughtException', fail);
   const env = readEnv(environment);
-  return { env, log: createLogger(serviceName, (env as EnvOf<LoggedEnv>).LOG_LEVEL), fail };
+  log = createLogger(serviceName, (env as EnvOf<LoggedEnv>).LOG_LEVEL);
+  return { env, log, fail };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { type Log, runInContext } from './log.ts';
 

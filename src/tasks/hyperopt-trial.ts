@@ -1,13 +1,13 @@
 /** Trial process of a hyperopt worker: reads the job's candles, then replies to each request with the result of a trial. */
 
+import process from 'node:process';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { removeClientClasses } from '#adapters/global-state.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
-import type { TrialMessage } from '#adapters/trials/trial-processes.ts';
+import type { SecretMessage, TrialMessage } from '#adapters/trials/trial-processes.ts';
 import type { TrialReply } from '#adapters/trials/trial-replies.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { HyperoptTaskEnv } from '#contract/env/env.ts';
@@ -30,17 +30,17 @@ const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
 /** Wait for timers that are due, ms; a timer without delay fires after 1 ms. */
 const DUE_MS = 5;
 
-removeClientClasses();
 const progress = reportProgress(env.WATCH_MARK);
 const unhandled = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, failing);
 
 let loaded: Omit<RunTrialDeps, 'cache'> | undefined;
 let data: TrialDataOf | undefined;
 
-process.on('message', (message: TrialMessage) => {
+const send = process.send!.bind(process);
+process.on('message', ({ secret, message }: SecretMessage) => {
   // An error ends the process, and the worker is notified.
   replyTo(message)
-    .then((each: TrialReply) => process.send!(each))
+    .then((reply: TrialReply) => send({ secret, reply }))
     .catch(failing);
 });
 // The worker is gone.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sandboxArguments } from '#adapters/processes/sandbox.ts';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/adapters/strategies/fresh-strategy.ts');
 const FILES = join(import.meta.dirname, '../../src/adapters/strategies/strategy-files.ts');
@@ -40,8 +41,12 @@ kept.count();
 console.log('kept', JSON.stringify(kept.count()));
 `;
 
+const SANDBOX = sandboxArguments({ strategies: folder });
+/** As the task of a registered image, whose command is fixed. */
+const WITHOUT_FLAGS = SANDBOX.filter((arg) => !(SANDBOX_FLAGS as readonly string[]).includes(arg));
+
 /** Runs a strategy file loaded twice and returns its output; `memo` is the expression that holds its counter. */
-function loadedTwice(name: string, memo: string) {
+function loadedTwice(name: string, memo: string, flags = WITHOUT_FLAGS) {
   const file = `${name}.ts`;
   writeFileSync(
     join(folder, file),
@@ -57,36 +62,45 @@ definition.count();
 for (let run = 0; run < 2; run++) console.log((await load()).count());
 if (replaced().length > 0) console.log(replaced().join(' '));
 `;
-  const args = [...sandboxArguments({ strategies: folder }), '--input-type=module', '--eval', program];
+  const args = [...flags, '--input-type=module', '--eval', program];
   return spawnSync(process.execPath, args, { encoding: 'utf8' });
 }
 
+/** Where a strategy may keep its counter. */
+const PLACES = [
+  ['a global name', '((globalThis as any).memo ??= [])'],
+  ['a global symbol', "((globalThis as any)[Symbol.for('memo')] ??= [])"],
+  ['Math', '((Math as any).memo ??= [])'],
+  ['a prototype', '((Float64Array.prototype as any).memo ??= [])'],
+  ['the process', '((process as any).memo ??= [])'],
+  ["a class of Node's HTTP client", '(((globalThis as any).Headers ??= class {}).memo ??= [])'],
+  ['an indicator', '((ema as any).memo ??= [])'],
+  [
+    'a replaced function of Math',
+    '((Math as any).max.memo ?? ((Math as any).max = Object.assign(() => 0, { memo: [] })).memo)',
+  ],
+  [
+    'a replaced method of a prototype',
+    '((Map.prototype as any).get.memo ?? ((Map.prototype as any).get = Object.assign(() => 0, { memo: [] })).memo)',
+  ],
+  [
+    'a replaced accessor',
+    "(Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo ?? (Object.defineProperty(Map.prototype, 'size', { get: Object.assign(() => 0, { memo: [] as number[] }), configurable: true }), (Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo)",
+  ],
+  [
+    'a method of all typed arrays',
+    '((Object.getPrototypeOf(Float64Array.prototype)).subarray.memo ?? (Object.getPrototypeOf(Float64Array.prototype).subarray = Object.assign(() => 0, { memo: [] })).memo)',
+  ],
+] as const;
+
 describe('strategy loaded again', () => {
-  it.each([
-    ['a global name', '((globalThis as any).memo ??= [])'],
-    ['a global symbol', "((globalThis as any)[Symbol.for('memo')] ??= [])"],
-    ['Math', '((Math as any).memo ??= [])'],
-    ['a prototype', '((Float64Array.prototype as any).memo ??= [])'],
-    ['the process', '((process as any).memo ??= [])'],
-    ["a class of Node's HTTP client", '(((globalThis as any).Headers ??= class {}).memo ??= [])'],
-    ['an indicator', '((ema as any).memo ??= [])'],
-    [
-      'a replaced function of Math',
-      '((Math as any).max.memo ?? ((Math as any).max = Object.assign(() => 0, { memo: [] })).memo)',
-    ],
-    [
-      'a replaced method of a prototype',
-      '((Map.prototype as any).get.memo ?? ((Map.prototype as any).get = Object.assign(() => 0, { memo: [] })).memo)',
-    ],
-    [
-      'a replaced accessor',
-      "(Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo ?? (Object.defineProperty(Map.prototype, 'size', { get: Object.assign(() => 0, { memo: [] as number[] }), configurable: true }), (Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo)",
-    ],
-    [
-      'a method of all typed arrays',
-      '((Object.getPrototypeOf(Float64Array.prototype)).subarray.memo ?? (Object.getPrototypeOf(Float64Array.prototype).subarray = Object.assign(() => 0, { memo: [] })).memo)',
-    ],
-  ])('reloaded strategy finds no state that its top level left in %s', (_, memo) => {
+  it.each(PLACES)('strategy of a sandbox cannot leave state in %s', (_, memo) => {
+    const { stdout, stderr } = loadedTwice(`kept${memo.length}`, memo, SANDBOX);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/kept\d+\.ts: (Cannot (add|assign|redefine)|Method %TypedArray%)/);
+  });
+
+  it.each(PLACES)('reloaded strategy finds no state that its top level left in %s', (_, memo) => {
     const { stdout, stderr } = loadedTwice(`left${memo.length}`, memo);
     expect([stderr, stdout.trim().split('\n').slice(0, 2)]).toEqual(['', ['1', '1']]);
   });
@@ -113,7 +127,7 @@ describe('strategy loaded again', () => {
   });
 
   it('reloaded strategy has no state of an earlier run, also in its imports', () => {
-    const args = [...sandboxArguments({ strategies: folder }), '--input-type=module', '--eval', PROGRAM];
+    const args = [...WITHOUT_FLAGS, '--input-type=module', '--eval', PROGRAM];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const fresh = 'function [1,1,211,1]';
     expect(stderr).toBe('');

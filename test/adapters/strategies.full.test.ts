@@ -54,7 +54,7 @@ describe('broken strategy file', () => {
       3,
       'parameters.p: choices must be strings, numbers, true or false',
     ],
-    ['exits', `\nprocess.exit(0);`, 2, 'loading did not finish: it ended its process'],
+    ['exits', `\nprocess.exit(0);`, 2, 'process.exit is not a function'],
     ['waits forever', 'await new Promise(() => {});', null, 'loading did not finish: it ended its process'],
     [
       'needs more memory than it has',
@@ -110,13 +110,18 @@ describe('process that reads a strategy file', () => {
     }
     add('other.ts', sound(`name: 'other'`));
     const strategies = open({ loadLimitMs: 60_000 });
-    expect((await brokenOf(strategies)).map(({ file }) => file)).toEqual(Object.keys(replies));
+    expect((await brokenOf(strategies)).map(({ file, error }) => [file, error])).toEqual(
+      Object.keys(replies).map((file) => [
+        file,
+        expect.stringContaining('process.getBuiltinModule is not a function'),
+      ]),
+    );
     expect(await namesOf(strategies)).toEqual(['other']);
   });
 
   it.each([
-    ['writes forged replies to standard output', `process.stdout.write('{"definition":{},"startup":1}\\n');`],
-    ['replaces JSON.parse', `JSON.parse = () => ({});`],
+    ['writes forged replies to standard output', `console.log('{"definition":{},"startup":1}');`],
+    ['replaces JSON.parse', `try { JSON.parse = () => ({}); } catch {}`],
   ])('strategy is described correctly when its file %s', async (_, text) => {
     add('mine.ts', `${text}\n${sound(`name: 'mine'`)}`);
     add('other.ts', sound(`name: 'other'`));
@@ -161,7 +166,7 @@ describe('startupCandles', () => {
   };
 
   it.each([
-    ['exits', 'if (n > 50) process.exit(); return n;', 'failed (it ended its process) for {"n":99}'],
+    ['exits', 'if (n > 50) process.exit(); return n;', 'process.exit is not a function'],
     ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'returned 1000000000, which is not an integer'],
     ['returns a string', `return n > 50 ? '7' : n;`, 'returned 7, which is not an integer'],
   ])(
@@ -182,16 +187,18 @@ describe('startupCandles', () => {
     },
   );
 
-  it('startupCandles rejects a forged reply with VAL006 and uses a new process afterwards', async () => {
-    const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":-3}\\n'); return n;`;
+  it('startupCandles cannot forge a reply', async () => {
+    const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":3}\\n'); return n;`;
     add('mine.ts', strategy(`if (n === 7) { ${forges} } return n;`));
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
-    expect(await rejection(mine.startupCandles({ n: 7 }))).toContain('startupCandles() failed');
+    expect(await rejection(mine.startupCandles({ n: 7 }))).toContain(
+      'process.getBuiltinModule is not a function',
+    );
     expect(await mine.startupCandles({ n: 8 })).toBe(8);
   });
 
   it('startupCandles uses a new process when the previous one has ended', async () => {
-    add('mine.ts', `setTimeout(() => process.exit(), 1);\n${strategy('return n;')}`);
+    add('mine.ts', `setTimeout(() => { throw new Error('late'); }, 1);\n${strategy('return n;')}`);
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
     const responses = [];
     for (const n of [2, 3, 4]) responses.push(await mine.startupCandles({ n }).catch(() => n));

@@ -34,12 +34,43 @@ describe('touchstone check', () => {
     strategy(
       'thief',
       '',
-      "const secret = process.getBuiltinModule('node:fs').readFileSync('/etc/passwd', 'utf8');",
+      "const secret = (process as any).getBuiltinModule('node:fs').readFileSync('/etc/passwd', 'utf8');",
     );
     const { code, err } = await check('thief');
     expect(code).toBe(1);
-    expect(err).toMatch(/Access to this API has been restricted/);
-    strategy('curious', '', 'throw new Error(Object.keys(process.env).join());');
-    expect((await check('curious')).err).not.toMatch(/HOME|PATH/);
+    expect(err).toMatch(/process\.getBuiltinModule is not a function/);
+    strategy('curious', '', "throw new Error('found ' + Object.keys(process.env));");
+    expect((await check('curious')).err).toMatch(/found $/m);
+  });
+
+  it('leaking strategy that empties the findings of the check is not certified', async () => {
+    strategy(
+      'forges',
+      "callbacks: { customExit: ({ candles, index }, t, price) => { forge(); return candles.close[index + 3]! < price ? 'x' : null; } },",
+      FORGING,
+    );
+    const { code, out, err } = await check('forges');
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^look-ahead: customExit of BTC\/USDT:USDT .* read candles\.close/m);
+    expect(err).toMatch(/forges\.ts is not certified: 20 cuts/);
   });
 });
+
+/** Wraps the channel to the command, and what the check computes with. */
+const FORGING = `
+const all = globalThis as any;
+const emptied = (message: any) => {
+  const certificate = (message?.message ?? message)?.certificate;
+  if (certificate) certificate.findings = [];
+  return message;
+};
+function forge() {
+  for (const way of [
+    () => { const { send } = all.process; all.process.send = (message: any, ...rest: any[]) => send.call(all.process, emptied(message), ...rest); },
+    () => { const { push } = all.Array.prototype; all.Array.prototype.push = function (...values: any[]) { return values[0]?.kind ? 0 : push.apply(this, values); }; },
+    () => { const { stringify } = JSON; all.JSON.stringify = (value: any) => stringify(emptied(value)); },
+    () => { all.Array.prototype.map = () => []; },
+  ]) try { way(); } catch {}
+}
+forge();
+`;

@@ -2,8 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { hasCode } from '#runtime/code-cache.ts';
-import { BundledTask } from '../../bin/build/bundled-task.ts';
+import { BundledTask, hasTaskCode } from '../../bin/build/bundled-task.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
@@ -12,7 +11,8 @@ const STRATEGIES = {
   // Keeps state in what all modules share: a run that finds it differs from its repetition, which is a finding.
   'keeps.ts': `import { crossedAbove, crossedBelow, defineStrategy, ema } from 'touchstone/engine';
 import { periods } from './shared/periods.ts';
-const left = ((ema as any).left ??= []);
+const leave = () => { try { return ((ema as any).left ??= []); } catch { return []; } };
+const left = leave();
 export default defineStrategy({
   name: 'keeps', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100, stoploss: -0.1, parameters: {}, startupCandles: () => 60,
   indicators: ({ close }) => ({ fast: ema(close, periods[0]), slow: ema(close, periods[1] + left.push(1) - 1) }),
@@ -73,10 +73,10 @@ it('a run of the bundled task has the result of one from sources, also when it i
 });
 
 it('the bundled task has a code cache, which a strategy cannot write', async () => {
-  expect(hasCode(join(bundle, 'backtest.cjs'))).toBe(true);
+  expect(await hasTaskCode(bundle)).toBe(true);
   const { error } = await bundled.run({ strategy: 'forges', date_range: RANGE });
-  expect(error).toContain('Access to this API has been restricted');
-  expect(hasCode(join(bundle, 'backtest.cjs'))).toBe(true);
+  expect(error).toContain('process.getBuiltinModule is not a function');
+  expect(await hasTaskCode(bundle)).toBe(true);
 });
 
 it('a run of the bundled task with a damaged code cache has the same result', async () => {
@@ -87,7 +87,7 @@ it('a run of the bundled task with a damaged code cache has the same result', as
     const code = readFileSync(join(bundle, 'backtest.cache'));
     code[code.length >> 1]! ^= 1;
     writeFileSync(join(bundle, 'backtest.cache'), code);
-    expect(hasCode(join(bundle, 'backtest.cjs'))).toBe(false);
+    expect(await hasTaskCode(bundle)).toBe(false);
     const config = { strategy: 'ema_crossover', date_range: RANGE };
     const jobs = await Promise.all([bundled, plain].map((each) => each.run(config)));
     expect([jobs[0]!.error, jobs[0]!.result]).toEqual([null, jobs[1]!.result]);

@@ -16,70 +16,68 @@ const fixture = hostileFixture(
     strategy('pries', `indicators() { throw new Error(JSON.stringify(pry())); },`, PRYING);
     strategy('promise', "indicators() { Promise.reject(new Error('late rejection')); return {}; },");
     strategy('ends_itself', 'indicators() { process.exit(0); },');
+    strategy('honest', '');
+    strategy('patches', '', PATCHING);
   },
 );
 
-/** Strategy that reports the foreign files it can read and its environment. */
+/** Strategy that reports what it finds. */
 const PRYING = `
 function pry() {
-const fs = (process as any).getBuiltinModule('node:fs');
-const home = process.env.TMPDIR!.replace(/.tasks.[^/]*$/, '');
-const readable = (path: string) => { try { fs.readFileSync(path); return true; } catch { try { fs.readdirSync(path); return true; } catch { return false; } } };
-return {
-  home: readable(home),
-  files: ['/issuer-key.pem', '/database.sqlite', '/platform.json', '/objects/results'].filter((file) => readable(home + file)),
-  machine: ['/etc/passwd', '/root', '/home', '/proc/self/environ'].filter(readable),
-  candles: readable(home + '/objects/candles'),
-  environment: Object.keys(process.env).sort(),
-};
+  const own = (globalThis as any).process;
+  return { globals: Object.getOwnPropertyNames(globalThis), process: Object.keys(own), environment: Object.keys(own.env) };
 }`;
 
+/** Replaces functions of the engine's realm, as far as it can. */
+const PATCHING = `
+const all = globalThis as any;
+const { sqrt, max } = Math;
+for (const patch of [
+  () => { all.Math.sqrt = (value: number) => 3 * sqrt(value); },
+  () => { all.Math.max = (...values: number[]) => max(...values) / 2; },
+  () => { all.Math = { ...all.Math, sqrt: () => 888 }; },
+  () => { all.Promise.prototype.then = () => 888; },
+  () => { all.Array.prototype.reduce = () => 888; },
+  () => { all.Float64Array.prototype.fill = function () { return this; }; },
+  () => { all.JSON.stringify = () => '{}'; },
+  () => { all.Number.isFinite = () => false; },
+  () => { all.Date.parse = () => 0; },
+]) try { patch(); } catch {}
+`;
+
 describe('hostile strategy', () => {
-  it('strategy can read its candles only, and its environment has no secrets', async () => {
+  it('strategy finds no variable, no module of Node and no network', async () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     const job = await fixture.platform.run({ strategy: 'pries', date_range: RANGE });
     expect(job.error).toMatch(/\{.*\}/);
     const found = JSON.parse(/\{.*\}/.exec(job.error)![0]);
-    expect(found).toMatchObject({ home: false, files: [], machine: [], candles: true });
-    const allowed = [
-      'CANDLES_BUCKET',
-      'CORRELATION_ID',
-      'DYNAMODB_ENDPOINT',
-      'JOBS_TABLE',
-      'JOB_ID',
-      'LOG_LEVEL',
+    expect(found).toMatchObject({ process: ['env', 'version', 'platform'], environment: [] });
+    const ways = [
+      'fetch',
+      'WebSocket',
+      'EventSource',
+      'BroadcastChannel',
+      'MessageChannel',
+      'Worker',
+      'navigator',
     ];
-    allowed.push(
-      'MALLOC_TOP_PAD_',
-      'GLIBC_TUNABLES',
-      'NODE_COMPILE_CACHE',
-      'OBJECTS_DIRECTORY',
-      'RESULTS_BUCKET',
-      'SERIES_TABLE',
-    );
-    // The logger adds its name to the SDK user agent.
-    allowed.push(
-      'AWS_SDK_UA_APP_ID',
-      'STRATEGIES_DIRECTORY',
-      'TASK_ID',
-      'TRIAL_LIMIT_SECONDS',
-      'TRIAL_STALL_SECONDS',
-      'TMPDIR',
-      'WATCH_MARK',
-      'PWD',
-      'OLDPWD',
-      'SHLVL',
-      '_',
-    );
-    expect(found.environment.filter((name: string) => !allowed.includes(name))).toEqual([]);
+    expect(ways.filter((name) => found.globals.includes(name))).toEqual([]);
   });
 
-  it('backtest fails at the first attempt when the strategy ends its process', async () => {
+  it('strategy cannot end its process', async () => {
     const job = await fixture.platform.run({ strategy: 'ends_itself', date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
-    expect(job.error).toBe(
-      'Strategy ends_itself was stopped. The strategy ended its process in indicators of BTC/USDT:USDT',
+    expect(job.error).toMatch(
+      /indicators\(\) threw: process\.exit is not a function \(ends_itself\.ts:\d+\)$/,
     );
+  });
+
+  it('strategy that replaces what JavaScript computes with changes no metric', async () => {
+    const [honest, patched] = await Promise.all(
+      ['honest', 'patches'].map((strategy) => fixture.platform.run({ strategy, date_range: RANGE })),
+    );
+    expect(honest!.result.total_trades).toBeGreaterThan(0);
+    expect(patched).toMatchObject({ status: 'completed', result: honest!.result });
   });
 
   it.each([

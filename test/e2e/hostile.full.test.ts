@@ -1,15 +1,8 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openGate, waitAtGate, waitingAt } from '../support/gates.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
@@ -49,22 +42,32 @@ const HOSTILE = {
   promise: `indicators() { Promise.reject(new Error('late rejection')); return {}; },`,
   long_text: inExit(`if (context.index > 3) throw new Error('x'.repeat(2_000_000));`),
   forges: `indicators() { process.send({ outcome: { state: 'complete', value: 'much' }, spent: false }); return {}; },`,
-  waits_for_file: `indicators() {
-    const { existsSync, writeFileSync } = (process as any).getBuiltinModule('node:fs');
-    writeFileSync(process.env.TMPDIR + '/begun', '');
-    while (!existsSync(import.meta.dirname + '/continue')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-    return {};
-  },`,
+  waits_at_gate: `indicators() { ${waitAtGate('waits_at_gate')} return {}; },`,
   talks: `indicators() { process.send(null); return {}; },`,
 };
+
+/** Sends a result of its own by every way to the worker, and to the worker's other messages. */
+const FORGING = `
+const all = globalThis as any;
+const reply = { outcome: { state: 'complete', value: 888, windows: [], efficiency: null, returns: null }, spent: false };
+function forge() {
+  for (const way of [
+    () => all.process.send(reply),
+    () => all.process._send(reply),
+    () => all.process.channel.send(reply),
+    () => all.process.emit('message', reply),
+    () => all.process.getBuiltinModule('node:process').send(reply),
+    () => { all.Promise.prototype.then = () => ({ catch: () => 888 }); },
+  ]) try { way(); } catch {}
+}
+forge();
+`;
 
 beforeAll(async () => {
   for (const [name, parts] of Object.entries(HOSTILE))
     writeFileSync(join(folder, `${name}.ts`), source(name, parts));
-  writeFileSync(
-    join(folder, 'talks_at_once.ts'),
-    source('talks_at_once', '', `process.send?.({ codeDigest: 'mine', warnings: 7 });`),
-  );
+  writeFileSync(join(folder, 'honest.ts'), source('honest', ''));
+  writeFileSync(join(folder, 'forges_quietly.ts'), source('forges_quietly', inExit('forge();'), FORGING));
   platform = await startTestPlatform({
     strategiesDirectory: folder,
     concurrency: 2,
@@ -95,28 +98,6 @@ async function untilEnded(jobId: string, onLook: (job: any) => void = () => {}):
   return platform.untilJob(jobId, (job) => TERMINAL.includes(job.status) || void onLook(job));
 }
 
-/** Process IDs of the platform's trials. */
-function trialProcesses(home: string): number[] {
-  return readdirSync('/proc')
-    .filter((entry) => {
-      try {
-        const [environment, args] = ['environ', 'cmdline'].map((file) =>
-          readFileSync(`/proc/${entry}/${file}`, 'utf8'),
-        );
-        return environment!.includes(`=${home}/`) && /^[^\0]*node\0.*hyperopt-trial\.ts/.test(args!);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
-
-/** True when the strategy has written its file. */
-function hasBegun(pid: number): boolean {
-  const [, own] = /(?:^|\0)TMPDIR=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8')) ?? [];
-  return existsSync(join(own!, 'begun'));
-}
-
 async function trialsOf(jobId: string): Promise<any[]> {
   return (await platform.strategy.get(`/api/v1/hyperopt/${jobId}/trials`)).body.items;
 }
@@ -140,22 +121,19 @@ describe('hostile strategy in a trial', () => {
   });
 
   it.each([
-    ['exits', /^Strategy exits was stopped\. The strategy ended its process in signals of BTC\/USDT:USDT$/],
-    ['exits_later', /^Strategy exits_later was stopped\. The strategy ended its process in/],
+    ['exits', /signals\(\) threw: process\.exit is not a function \(exits\.ts:\d+\)$/],
+    [
+      'exits_later',
+      /a timer or an unhandled promise: process\.exit is not a function \(exits_later\.ts:\d+\)$/,
+    ],
     ['timer', /^Strategy timer failed in a timer or an unhandled promise: too late \(timer\.ts:\d+\)$/],
     ['promise', /an unhandled promise: late rejection \(promise\.ts:\d+\)$/],
     [
       'long_text',
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: x+ \[1999000 characters left out\] x+ \(long_text\.ts:\d+\)$/,
     ],
-    [
-      'forges',
-      /^Strategy forges was stopped\. The strategy sent messages on the worker's channel\. Remove `process\.send`\.$/,
-    ],
-    [
-      'talks',
-      /^Strategy talks was stopped\. The strategy sent messages on the worker's channel\. Remove `process\.send`\.$/,
-    ],
+    ['forges', /indicators\(\) threw: process\.send is not a function \(forges\.ts:\d+\)$/],
+    ['talks', /indicators\(\) threw: process\.send is not a function \(talks\.ts:\d+\)$/],
   ])('trial fails at its first attempt with a short error: %s', async (name, error) => {
     const jobId = await start(name);
     await untilEnded(jobId);
@@ -173,19 +151,24 @@ describe('hostile strategy in a trial', () => {
     expect(job).toMatchObject({ current_trial: 2 });
   });
 
-  it('job fails when its strategy sends messages while it loads', async () => {
-    const job = await untilEnded(await start('talks_at_once'));
-    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
-    expect(job.error).toBe(
-      "Strategy talks_at_once was stopped. The strategy sent messages on the worker's channel. Remove `process.send`.",
-    );
+  it('strategy forges no trial', async () => {
+    const honest = await start('honest', 6);
+    const forging = await start('forges_quietly', 6);
+    for (const jobId of [honest, forging]) await untilEnded(jobId);
+    const valuesOf = async (jobId: string) =>
+      (await trialsOf(jobId)).map(({ state, value }) => [state, value]);
+    expect((await valuesOf(honest)).map(([state]) => state)).toEqual(Array(6).fill('complete'));
+    expect(await valuesOf(forging)).toEqual(await valuesOf(honest));
   });
 
   it('trial killed from outside runs again within its attempt', async () => {
-    const jobId = await start('waits_for_file');
-    const pid = await poll(() => trialProcesses(platform.home).find(hasBegun));
+    const jobId = await start('waits_at_gate');
+    const [pid] = await poll(
+      () => waitingAt('waits_at_gate', `=${platform.home}/`),
+      ({ length }) => length > 0,
+    );
     process.kill(pid!, 'SIGKILL');
-    writeFileSync(join(folder, 'continue'), '');
+    void openGate('waits_at_gate', folder);
     const job = await untilEnded(jobId);
     expect(job).toMatchObject({ status: 'completed', trials: { complete: 2 } });
     for (const trial of await trialsOf(jobId)) expect(trial).toMatchObject({ state: 'complete', attempt: 1 });

@@ -19,7 +19,7 @@ describe('strategy files', () => {
       {
         file: 'exits.ts',
         line: 2,
-        error: expect.stringContaining('loading did not finish: it ended its process'),
+        error: 'process.exit is not a function',
         strategy: null,
       },
     ]);
@@ -38,7 +38,7 @@ describe('strategy files', () => {
     );
     const { broken } = await list();
     expect(broken).toMatchObject([{ file: 'steals.ts', line: 1, strategy: 'steals' }]);
-    expect(broken[0].error).toContain('restricted');
+    expect(broken[0].error).toContain('process.getBuiltinModule is not a function');
     const { status, body } = await submit('steals_later', { n: 6 });
     expect([status, body.detail.code]).toEqual([400, 'VAL006']);
     for (const response of [broken, body]) expect(JSON.stringify(response)).not.toContain('PRIVATE KEY');

@@ -66,12 +66,6 @@ test('code cache contains functions that the run has called', () => {
   expect(size('recordProgram(program).run(); process.exit()')).toBeGreaterThan(loaded);
 });
 
-test('code cache of flags that the recorded run sets fits the next start', () => {
-  const flags = "process.getBuiltinModule('node:v8').setFlagsFromString('--no-turbofan');";
-  inProcess(`recordProgram(program).run(); ${flags} process.exit()`);
-  expect(run()).toEqual({ answer: 41, fromCode: true });
-});
-
 test.each([
   ['another version of V8 or processor', () => change(cache, 0)],
   ['a damaged byte', () => change(cache, -1)],

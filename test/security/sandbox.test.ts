@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -43,6 +44,8 @@ async function run(args: readonly string[], file: string, ...more: string[]): Pr
   return output + errors;
 }
 
+const STRATEGY_FILES = join(import.meta.dirname, '../../src/adapters/strategies/strategy-files.ts');
+const STRATEGY_ESCAPES = join(import.meta.dirname, 'fixtures/strategy-escapes.ts');
 const ESCAPES = join(import.meta.dirname, 'fixtures/escapes.ts');
 const granted = (grants: SandboxGrants) => sandboxArguments({ read: [ESCAPES], ...grants });
 
@@ -66,7 +69,7 @@ describe('sandboxed process', () => {
   });
 
   it('process reads and writes only what it is granted, with its own environment only', async () => {
-    const file = join(folder, 'works.ts');
+    const file = join(root, 'works.ts');
     writeFileSync(
       file,
       `const fs: any = process.getBuiltinModule('node:fs');
@@ -74,7 +77,7 @@ describe('sandboxed process', () => {
        console.log(JSON.stringify(Object.keys(process.env)));`,
     );
     const output = await run(
-      sandboxArguments({ strategies: folder, write: [own], read: [TARGETS.secret] }),
+      sandboxArguments({ strategies: folder, write: [own], read: [TARGETS.secret, file] }),
       file,
     );
     expect(JSON.parse(output)).toEqual([]);
@@ -117,14 +120,83 @@ describe('code in the strategy folder', () => {
     ['a URL', "import 'https://example.org/x.js';", 'https://example.org/x.js'],
     ['a data URL', "import 'data:text/javascript,export default 1';", 'data:text/javascript'],
     ['at run time', "await import('node:' + 'fs');", 'node:fs'],
-    ['at run time by eval', `await (0, eval)("import('node:fs')");`, 'node:fs'],
-    ['at run time by Function', `await new Function("return import('node:fs')")();`, 'node:fs'],
+    ['CommonJS', "import './common.cjs';", './common.cjs'],
+    ['CommonJS with types', "import './common.cts';", './common.cts'],
+    ['a file of another kind', "import './notes.txt';", './notes.txt'],
     ['re-exported', "export * from 'node:fs';", 'node:fs'],
   ])('strategy import is rejected: %s', async (_, code, named) => {
     const output = await importing(`${code}\nexport default 'imported';`);
     expect(output).toContain('subject.ts');
     expect(output).toContain(named);
     expect(output).not.toContain('imported');
+  });
+
+  it('file without imports and exports is no CommonJS module', async () => {
+    writeFileSync(join(folder, 'common.ts'), "module.exports = { fs: module.constructor._load('fs') };");
+    writeFileSync(join(folder, 'common.js'), "globalThis.found = module.constructor._load('fs');");
+    for (const file of ['common.ts', 'common.js']) {
+      expect(await importing(`import './${file}';\nexport default 'imported';`)).toBe(
+        'module is not defined in ES module scope',
+      );
+    }
+  });
+
+  it('import out of the folder does not say whether the file exists', async () => {
+    const tries = [
+      '../secret.json',
+      '../absent.json',
+      './../secret.json',
+      './%2e%2e/secret.json',
+      `${root}/secret.json`,
+    ];
+    const said = await importing(
+      `const said = async (path: string) => import(path).then(() => 'read', ({ code, message }) => [code, message.replaceAll(path, '')].join(' '));
+       export default JSON.stringify(await Promise.all(${JSON.stringify(tries)}.map(said)));`,
+    );
+    const [first, ...others] = JSON.parse(said) as string[];
+    expect(first).toContain('may import only');
+    expect(new Set(others)).toEqual(new Set([first]));
+  });
+
+  it('every known escape of strategy code is blocked, after a reload too', async () => {
+    writeFileSync(join(folder, 'escapes.ts'), readFileSync(STRATEGY_ESCAPES));
+    const main = join(root, 'main.mjs');
+    writeFileSync(
+      main,
+      `const { findStrategyFile } = await import(${JSON.stringify(STRATEGY_FILES)});
+       const { definition, load } = await findStrategyFile('escapes', ${JSON.stringify(folder)});
+       console.log(JSON.stringify([definition, await load()]));`,
+    );
+    const args = sandboxArguments({ strategies: folder, read: [main] });
+    const blocked = { name: 'escapes', open: [], tried: 40 };
+    expect(JSON.parse(await run(args, main))).toEqual([blocked, blocked]);
+    const [outside] = JSON.parse(await run([], main));
+    expect(outside.open).toHaveLength(outside.tried);
+  });
+
+  it('a file writes nothing by flags of V8', async () => {
+    const flags = [
+      '--log-all',
+      `--logfile=${join(root, 'planted.log')}`,
+      '--trace-turbo',
+      `--trace-turbo-path=${root}`,
+    ];
+    const before = readdirSync(root).sort();
+    const said = await importing(
+      `(globalThis as any).process.getBuiltinModule('node:v8').setFlagsFromString(${JSON.stringify(flags.join(' '))});
+       for (let i = 0, sum = 0; i < 1e6; i++) sum += i;
+       export default 'set';`,
+    );
+    expect(said).not.toContain('set');
+    // Nor does the platform's own code.
+    const main = join(root, 'flags.mjs');
+    writeFileSync(
+      main,
+      `import v8 from 'node:v8'; v8.setFlagsFromString(${JSON.stringify(flags.join(' '))}); console.log('set');`,
+    );
+    expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).not.toContain('set\n');
+    rmSync(main);
+    expect(readdirSync(root).sort()).toEqual([...new Set([...before, 'main.mjs'])].sort());
   });
 });
 
@@ -185,11 +257,15 @@ describe('type-stripped strategy sources', () => {
   });
 
   it('task cannot write stripped sources', async () => {
+    const path = JSON.stringify(join(kept, 'planted.js'));
     writeFileSync(
-      typed,
-      `const fs: any = process.getBuiltinModule('node:fs');
-       export default () => fs.writeFileSync(${JSON.stringify(join(kept, 'planted.js'))}, '');`,
+      main,
+      `const fs = process.getBuiltinModule('node:fs');
+       await import(${JSON.stringify(pathToFileURL(typed).href)});
+       try { fs.writeFileSync(${path}, '') } catch ({ message }) { console.log(message) }`,
     );
-    expect(await load()).toContain('Use --allow-fs-write');
+    expect(await run(sandboxArguments({ strategies: folder, read: [main] }, compiled), main)).toContain(
+      'Use --allow-fs-write',
+    );
   });
 });

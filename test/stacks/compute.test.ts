@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { releasePolicy, releasePolicyOf } from '#contract/env/release-policy-env.ts';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { stageConfig } from '#lib/settings/config.ts';
 import { readEnv } from '#runtime/env.ts';
 import { ofType, type Resource, type Synthesized, templatesOf } from '../support/stacks.ts';
@@ -87,7 +88,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
     for (const { RuntimePlatform } of definitions) {
       expect(RuntimePlatform).toEqual({ CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' });
     }
-    expect(containers.map(({ Command }) => Command[0]).sort()).toEqual([
+    expect(containers.map(({ Command }) => Command.at(-1)).sort()).toEqual([
       '/app/backtest.mjs',
       '/app/collect.mjs',
       '/app/data-collection.mjs',
@@ -97,10 +98,18 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
     expect(new Set(containers.map(({ Image }) => JSON.stringify(Image))).size).toBe(1);
   });
 
+  test('tasks that run strategies or judge trials start with fixed flags and built-in objects', () => {
+    const flagged = containers.filter(({ Command }) => Command.length > 1);
+    expect(flagged.map(({ Command }) => Command).sort()).toEqual([
+      [...SANDBOX_FLAGS, '/app/backtest.mjs'],
+      [...SANDBOX_FLAGS, '/app/hyperopt.mjs'],
+    ]);
+  });
+
   test("tasks have the size of the stage's configuration", () => {
     const sizes = Object.fromEntries(
       definitions.map(({ Cpu, Memory, ContainerDefinitions: [{ Command }] }) => [
-        Command[0],
+        Command.at(-1),
         { cpu: Number(Cpu), memoryMiB: Number(Memory) },
       ]),
     );

@@ -1,19 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openGate, waitAtGate, waitingAt } from './gates.ts';
 
 /** Folder of strategies that misbehave in a task's process. */
 export class MisbehavingStrategies {
   readonly folder = mkdtempSync(join(tmpdir(), 'touchstone-strategies-'));
 
-  /** `body` runs in `indicators`. It may use `existsSync` and `writeFileSync` in its own folder and in `here`. */
+  /** `body` runs in `indicators`. */
   add(name: string, body: string): void {
     writeFileSync(
       join(this.folder, `${name}.ts`),
-      `const { existsSync, writeFileSync } = (process as any).getBuiltinModule('node:fs');
-const own = process.env.TMPDIR;
-const here = import.meta.dirname;
-export default {
+      `export default {
   name: '${name}', description: 'Misbehaves.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
   parameters: {}, startupCandles: () => 1, stoploss: -0.99,
   indicators() { ${body} return {}; },
@@ -27,27 +25,18 @@ export default {
     );
   }
 
-  /** Strategy that waits for {@link open} and keeps a file in its own folder while it runs. */
+  /** Strategy that waits for {@link open}. */
   addGated(name: string): void {
-    this.add(
-      name,
-      `writeFileSync(own + '/${name}-begun-' + process.pid, '');
-       const pause = new Int32Array(new SharedArrayBuffer(4));
-       while (!existsSync(here + '/${name}-open')) Atomics.wait(pause, 0, 0, 10);`,
-    );
+    this.add(name, waitAtGate(name));
   }
 
   open(name: string): void {
-    writeFileSync(join(this.folder, `${name}-open`), '');
+    void openGate(name, this.folder);
   }
 
-  /** Process IDs of the running tasks of the platform with this data folder. */
+  /** Process IDs of the waiting tasks of the platform with this data folder. */
   begun(name: string, home: string): number[] {
-    const prefix = `${name}-begun-`;
-    return filesIn(join(home, 'tasks'))
-      .flatMap((task) => filesIn(join(home, 'tasks', task)))
-      .filter((file) => file.startsWith(prefix))
-      .map((file) => Number(file.slice(prefix.length)));
+    return waitingAt(name, `${home}/tasks/`);
   }
 }
 
@@ -73,13 +62,4 @@ export function strategyFolder() {
     add: (file: string, text: string) => writeFileSync(join(folder, file), text),
     remove: (file: string) => rmSync(join(folder, file)),
   };
-}
-
-/** File names of a folder; empty when it does not exist. */
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

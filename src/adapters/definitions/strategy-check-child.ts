@@ -1,6 +1,7 @@
 /** Program of {@link checkStrategy}: loads a definition and certifies the strategy on the candles that it receives. */
 
 import { once } from 'node:events';
+import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
@@ -22,20 +23,20 @@ import {
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { removeClientClasses } from '../global-state.ts';
 import { freshStrategy } from '../strategies/fresh-strategy.ts';
-import type { CheckMessage, CheckRequest } from './strategy-check.ts';
+import type { CheckMessage, CheckRequest, CheckStart } from './strategy-check.ts';
 
 const ROWS = 1_000;
 const WINDOWS = 3;
 
-const send = (message: CheckMessage) => process.send!(message);
+const post = process.send!.bind(process);
+const send = (message: CheckMessage) => post({ secret, message });
 const received = async <T>() => (await once(process, 'message'))[0] as T;
 
-removeClientClasses();
 process.once('disconnect', () => process.exit());
+const { secret, request } = await received<CheckStart>();
 try {
-  await check(await received<CheckRequest>());
+  await check(request);
 } catch (error) {
   send({ kind: 'failed', message: describe(error) });
 }

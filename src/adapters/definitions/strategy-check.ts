@@ -36,6 +36,13 @@ export interface CheckRequest {
   readonly seed: number;
 }
 
+/** First message to the check process. */
+export interface CheckStart {
+  /** Part of each message of the process; strategy code cannot read it. */
+  readonly secret: string;
+  readonly request: CheckRequest;
+}
+
 /** Message of the check process. */
 export type CheckMessage =
   | { readonly kind: 'failed'; readonly message: string }
@@ -88,6 +95,7 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text));
   }
+  const secret = randomUUID();
   let config: ResolvedBacktestConfig | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -107,8 +115,10 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
       child.once('exit', (code, signal) =>
         reject(new Error(`its process ended with ${signal ?? `code ${code}`} during the check`)),
       );
-      child.on('message', (message: CheckMessage) => {
+      child.on('message', (sent: { readonly secret?: unknown; readonly message: CheckMessage } | null) => {
         wait();
+        if (sent?.secret !== secret) return reject(new Error('it sent messages of its own'));
+        const { message } = sent;
         if (message.kind === 'failed') reject(new Error(message.message));
         else if (message.kind === 'problems') resolve({ problems: message.problems });
         else if (message.kind === 'progress') options.onProgress?.(message.share);
@@ -119,7 +129,7 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
             .then((pairs) => child.send([...pairs]), reject);
         } else resolve({ config: config!, certificate: withLocations(message.certificate, file) });
       });
-      child.send({ ...request, file });
+      child.send({ secret, request: { ...request, file } } satisfies CheckStart);
       wait();
     });
   } finally {

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '#contract/values/errors.ts';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';

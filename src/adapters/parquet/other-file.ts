@@ -1,5 +1,3 @@
-import './tiering.ts';
-
 import { type FFIStream, readParquet, wasmMemory } from 'parquet-wasm';
 
 /** Offsets in the structs of Arrow's C data interface, on a machine with 32-bit pointers. */

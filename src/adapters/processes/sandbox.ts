@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { codeFile } from '../code-file.ts';
 import { packageFolder } from '../package-folder.ts';
 import { strippedSources } from './stripped-file.ts';
@@ -25,7 +26,13 @@ export interface SandboxGrants {
 }
 
 /** Node's permission model does not cover files opened by SQLite, and SIGUSR1 would open a debugger port. */
-const CLOSED = ['--permission', '--no-experimental-sqlite', '--disable-sigusr1', '--no-addons'];
+const CLOSED = [
+  '--permission',
+  '--no-experimental-sqlite',
+  '--disable-sigusr1',
+  '--no-addons',
+  ...SANDBOX_FLAGS,
+];
 
 /**
  * Arguments of Node, placed before the file to run. The process may read the project's code, and read and write the paths in

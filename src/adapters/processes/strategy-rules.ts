@@ -1,7 +1,7 @@
 /**
  * Loaded before the program of a process that runs strategies, see sandbox.ts. It restricts the imports of code in the strategy
- * folder, so that a strategy depends only on candles and parameters. The check uses the URL of the importing module; malicious
- * code can reach other modules, but not other files. The module also closes two gaps of Node's permission model:
+ * folder, so that a strategy depends only on candles and parameters, and closes the globals before the first of its files. The check
+ * uses the URL of the importing module. The module also closes two gaps of Node's permission model:
  * - Signals to other processes, and their priority.
  * - The compile cache: Node writes to it without a permission check, and its checksums can be forged. So the cache is written
  *   only before the first strategy code is loaded.
@@ -9,16 +9,12 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import {
-  flushCompileCache,
-  getCompileCacheDir,
-  type LoadHookSync,
-  registerHooks,
-  syncBuiltinESMExports,
-} from 'node:module';
+import { flushCompileCache, getCompileCacheDir, registerHooks, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { closeGlobals } from './strategy-globals.ts';
 import { strippedEnd, strippedFile } from './stripped-file.ts';
 
 const { searchParams } = new URL(import.meta.url);
@@ -32,6 +28,24 @@ let entered = false;
 /** Excludes `..`, as Node does in such specifiers. */
 const isOfEngine = (specifier: string) => specifier.startsWith('#engine/') && !specifier.includes('..');
 
+/** Formats by extension. Node would take a file without imports and exports as CommonJS, whose `module` leads to all of Node. */
+const FORMATS: Readonly<Record<string, string>> = {
+  '.ts': 'module-typescript',
+  '.mts': 'module-typescript',
+  '.js': 'module',
+  '.mjs': 'module',
+  '.json': 'json',
+};
+
+const formatOf = (url: string) => FORMATS[extname(new URL(url).pathname)];
+
+/** True if a path leads to a file that a strategy may import. By its text only: an error must not say which other files exist. */
+function isOfFolder(specifier: string, parentURL: string): boolean {
+  if (!/^\.\.?\//.test(specifier)) return false;
+  const { href } = new URL(specifier, parentURL);
+  return href.startsWith(FOLDER) && formatOf(href) !== undefined;
+}
+
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const { parentURL } = context;
@@ -43,14 +57,21 @@ registerHooks({
     // Resolved from this file: the folder may be outside the project, which defines `#engine`.
     const engine = specifier === 'touchstone/engine' ? '#engine/index.ts' : specifier;
     if (isOfEngine(engine)) return nextResolve(engine, { ...context, parentURL: import.meta.url });
-    if (/^\.\.?\//.test(specifier)) {
+    if (isOfFolder(specifier, parentURL)) {
       const resolved = nextResolve(specifier, context);
       if (resolved.url.startsWith(FOLDER)) return resolved;
     }
     const file = decodeURIComponent(new URL(parentURL).pathname.slice(new URL(FOLDER).pathname.length));
     throw new Error(
-      `${file} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder`,
+      `${file} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder that are modules (${Object.keys(FORMATS).join(', ')})`,
     );
+  },
+  load(url, context, nextLoad) {
+    if (!url.startsWith(FOLDER)) return nextLoad(url, context);
+    const source = STRIPPED ? strippedSource(fileURLToPath(url.split('?')[0]!)) : undefined;
+    if (source === undefined) return nextLoad(url, { ...context, format: formatOf(url) });
+    // Node adds the same comment to code that it strips itself.
+    return { format: 'module', source: `${source}\n//# sourceURL=${url}`, shortCircuit: true };
   },
 });
 
@@ -62,18 +83,12 @@ syncBuiltinESMExports();
 function enterFolder(): void {
   if (entered) return;
   entered = true;
-  if (STRIPPED) registerHooks({ load });
-  if (!compiled) return;
-  flushCompileCache();
-  rmSync(compiled);
+  if (compiled) {
+    flushCompileCache();
+    rmSync(compiled);
+  }
+  closeGlobals();
 }
-
-const load: LoadHookSync = (url, context, nextLoad) => {
-  const source = url.startsWith(FOLDER) ? strippedSource(fileURLToPath(url.split('?')[0]!)) : undefined;
-  if (source === undefined) return nextLoad(url, context);
-  // Node adds the same comment to code that it strips itself.
-  return { format: 'module', source: `${source}\n//# sourceURL=${url}`, shortCircuit: true };
-};
 
 /** Undefined if the stripped source is missing or incomplete. */
 function strippedSource(path: string): string | undefined {

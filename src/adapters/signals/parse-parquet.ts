@@ -1,5 +1,3 @@
-import '../parquet/tiering.ts';
-
 import { DataType, type Field, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
 import { BadSignalsError, type Cell, SignalTableBuilder } from './table-builder.ts';

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import * as indicators from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { rememberGlobals } from '../global-state.ts';
+import { shareGlobals } from '../global-state.ts';
 import { importModule } from './import-module.ts';
 
 /** Suffix of a module URL: the run that the module was loaded for. */
@@ -25,7 +25,7 @@ let runs = 0;
  */
 export function freshStrategy(path: string): Required<Pick<StrategyWithDigest, 'load' | 'replaced'>> {
   const address = pathToFileURL(path).href;
-  const globals = rememberGlobals({ process, ...indicators });
+  const globals = shareGlobals({ ...indicators });
   const load = async () => {
     if (folders.size === 0) registerHooks({ resolve: resolveFresh });
     folders.add(pathToFileURL(`${dirname(path)}/`).href);

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { CodedError } from '#contract/values/errors.ts';
 import { BacktestError, describeUnhandled } from '#engine/strategy-errors.ts';

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
@@ -20,6 +20,12 @@ export type TrialMessage =
   | { readonly job: HyperoptJobIn<'running'>; readonly cacheBytes: number }
   | { readonly request: TrialRequest }
   | { readonly sampled: ResolvedBacktestConfig };
+
+/** The reply has the same secret. Each message has another one, which strategy code cannot read. */
+export interface SecretMessage {
+  readonly secret: string;
+  readonly message: TrialMessage;
+}
 
 export interface TrialProcessesOptions {
   /** Module that a process runs. */
@@ -54,7 +60,7 @@ class TrialProcessEnded extends Error {}
 
 type OnStall = (text: string | null) => void;
 
-const FOREIGN_MESSAGE = "The strategy sent messages on the worker's channel. Remove `process.send`.";
+const FOREIGN_MESSAGE = "The strategy sent messages on the worker's channel.";
 
 /** Semi-space of V8, MB. Trials create much garbage and keep little. The default takes 100 MB per process and never shrinks. */
 const SEMI_SPACE_MB = 8;
@@ -250,6 +256,7 @@ class TrialProcess {
   #ask(message: TrialMessage): Promise<TrialReply> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialReply>();
     const child = this.#child;
+    const secret = randomUUID();
     const onClose = (code: number | null, signal: NodeJS.Signals | null) => {
       const reason = this.#reasonOf(code);
       if (reason) {
@@ -261,10 +268,13 @@ class TrialProcess {
       }
     };
     const onMessage = (reply: unknown) =>
-      resolve(parseTrialReply(reply) ?? { failure: this.#failed(FOREIGN_MESSAGE) });
+      resolve(parseTrialReply(reply, secret) ?? { failure: this.#failed(FOREIGN_MESSAGE) });
     child.once('message', onMessage).once('error', reject).once('close', onClose);
     // A process that ends closes the channel first; `close` then has the exit code.
-    child.send(message, (error) => error && !this.isAlive && reject(new TrialProcessEnded(error.message)));
+    child.send(
+      { secret, message } satisfies SecretMessage,
+      (error) => error && !this.isAlive && reject(new TrialProcessEnded(error.message)),
+    );
     return promise.finally(() => {
       child.off('message', onMessage).off('error', reject).off('close', onClose);
     });

@@ -59,7 +59,14 @@ export type TrialReply =
   | { readonly outcome: TrialOutcome; readonly spent: boolean }
   | { readonly lookAhead: LookAhead };
 
-/** Undefined when the message is not a valid reply. */
-export function parseTrialReply(message: unknown): TrialReply | undefined {
-  return Reply.safeParse(message).data;
+const SecretReply = z.object({ secret: text(100), reply: Reply });
+
+/**
+ * Undefined when the message is not a valid reply.
+ *
+ * @param secret of the message to which it replies
+ */
+export function parseTrialReply(message: unknown, secret: string): TrialReply | undefined {
+  const { data } = SecretReply.safeParse(message);
+  return data?.secret === secret ? data.reply : undefined;
 }

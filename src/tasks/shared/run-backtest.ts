@@ -1,8 +1,8 @@
 /** What the entry points of a backtest share: one for the platform's image, one for registered images. */
 
+import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
-import { removeClientClasses } from '#adapters/global-state.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
 import { sha256 } from '#adapters/sha256.ts';
@@ -11,7 +11,6 @@ import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
 import { type RunBacktestJobDeps, runBacktestJob } from '#domain/backtests/run-backtest-job.ts';
 import { processorMs } from '#runtime/processor-time.ts';
 import { runTask, type TaskEnv, type TaskIdentity } from '#runtime/task.ts';
-import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
 
 interface BacktestProcess {
   readonly env: TaskEnv & {
@@ -36,7 +35,6 @@ export async function runBacktest(
   { env, log, fail }: BacktestProcess,
   open: (task: TaskIdentity) => OpenedJob | Promise<OpenedJob>,
 ): Promise<void> {
-  removeClientClasses();
   const progress = reportProgress(env.WATCH_MARK);
   const unhandled = catchUnhandledErrors(env.STRATEGIES_DIRECTORY, (error) => {
     progress.ended();
@@ -50,10 +48,9 @@ export async function runBacktest(
         findStrategy: (name, digest) => {
           progress.enter(LOADING);
           if (!isBuiltIn(name)) unhandled.blame(name);
-          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() => {
-            progress.enter('reading the candles');
-            useShortRunV8Flags();
-          });
+          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
+            progress.enter('reading the candles'),
+          );
         },
         image: task.image,
         encodeTrades: writeTradesParquet,
@@ -61,7 +58,6 @@ export async function runBacktest(
         clock: Date,
         onProgress: () => progress.alive(),
         pause: async () => {
-          restoreV8Flags();
           await setImmediate();
           unhandled.check();
         },

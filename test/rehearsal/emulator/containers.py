@@ -48,7 +48,7 @@ class _Run:
             return self._end(None, "TaskFailedToStart", f"CannotPullContainerError: {program} does not exist")
         self.status = "RUNNING"
         self._process = subprocess.Popen(
-            [settings.ARGS.node, program], env=self._environment(container), cwd=_folder,
+            [settings.ARGS.node, *container["command"][:-1], program], env=self._environment(container), cwd=_folder,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
         output, _ = self._process.communicate()

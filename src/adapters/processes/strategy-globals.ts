@@ -1,0 +1,153 @@
+/**
+ * Global object of a process that runs strategy code. Strategy and platform share it, so the platform keeps its own references: its
+ * modules import `node:process` and `node:timers`, and use only global names that are listed here.
+ *
+ * Node freezes JavaScript's built-in objects at the start (`--frozen-intrinsics`), but not the global names, nor Node's own classes.
+ */
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import process from 'node:process';
+import timers from 'node:timers';
+import { types } from 'node:util';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
+
+/** Names of JavaScript: they compute. */
+const LANGUAGE =
+  'globalThis Infinity NaN undefined isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI ' +
+  'encodeURIComponent escape unescape eval Object Function Boolean Symbol Number BigInt Math Date String RegExp JSON ' +
+  'Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError ' +
+  'Array Map Set WeakMap WeakSet WeakRef FinalizationRegistry Iterator Promise Proxy Reflect Intl ' +
+  'ArrayBuffer SharedArrayBuffer Atomics DataView Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array ' +
+  'Int32Array Uint32Array Float16Array Float32Array Float64Array BigInt64Array BigUint64Array ' +
+  'DisposableStack AsyncDisposableStack WebAssembly';
+
+/** Classes and functions of Node that reach nothing outside of the process, most of them used by the platform's packages. */
+const NODE =
+  'Buffer URL URLSearchParams TextEncoder TextDecoder AbortController AbortSignal Event EventTarget ' +
+  'queueMicrotask structuredClone atob btoa';
+
+const ALLOWED: ReadonlySet<PropertyKey> = new Set([
+  ...LANGUAGE.split(' '),
+  ...NODE.split(' '),
+  Symbol.toStringTag,
+]);
+
+/** Methods of `console`. Its streams lead to the system's handles. */
+const CONSOLE =
+  'log info debug warn error dir table trace assert count countReset group groupEnd time timeEnd timeLog';
+
+/**
+ * Removes every global name that is not listed, replaces `process`, `console` and the timers by plain objects, and freezes what
+ * remains: no name can be added, removed or replaced. Call it before the first strategy file is loaded, and before globals are
+ * remembered. Further calls do nothing.
+ *
+ * @returns false, without a change, in a process without {@link SANDBOX_FLAGS}: a Lambda function with reviewed strategies, or a test
+ */
+export function closeGlobals(): boolean {
+  if (!SANDBOX_FLAGS.every((flag) => process.execArgv.includes(flag))) return false;
+  // A bundle has its own copy of this module.
+  if (Object.isFrozen(globalThis)) return true;
+  keepMemoryApart();
+  const plain = { process: plainProcess(), console: plainConsole(), crypto: PLAIN_CRYPTO, ...plainTimers() };
+  for (const name of Reflect.ownKeys(globalThis)) {
+    // Node gives some of them at the first use.
+    if (ALLOWED.has(name)) Object.defineProperty(globalThis, name, { value: Reflect.get(globalThis, name) });
+    // Such as the dispatcher of Node's HTTP client, which cannot be deleted.
+    else if (!Reflect.deleteProperty(globalThis, name)) Reflect.set(globalThis, name, undefined);
+  }
+  for (const [name, value] of Object.entries(plain)) Object.defineProperty(globalThis, name, { value });
+  deepFreeze(globalThis);
+  return true;
+}
+
+/** What the platform's packages use. Its class would lead to keys, and to threads that create them. */
+const PLAIN_CRYPTO = { randomUUID: () => randomUUID() };
+
+/** Packages of the platform read variables; there are none. */
+const plainProcess = () => ({ env: {}, version: process.version, platform: process.platform });
+
+/** Functions around the methods, which are properties of an object with the streams. */
+function plainConsole(): object {
+  const methods = console as unknown as Readonly<Record<string, (...values: unknown[]) => void>>;
+  const names = CONSOLE.split(' ');
+  return Object.fromEntries(names.map((name) => [name, (...values: unknown[]) => methods[name]!(...values)]));
+}
+
+/** A timer of Node is part of a list with all others, also those of the platform. */
+class Timer {
+  readonly #timer: NodeJS.Timeout | NodeJS.Immediate;
+
+  constructor(timer: NodeJS.Timeout | NodeJS.Immediate) {
+    this.#timer = timer;
+    Object.freeze(this);
+  }
+
+  static end(timer: unknown): void {
+    if (typeof timer === 'object' && timer !== null && #timer in timer) {
+      timers.clearTimeout(timer.#timer as NodeJS.Timeout);
+      timers.clearImmediate(timer.#timer as NodeJS.Immediate);
+    }
+  }
+
+  ref(): this {
+    this.#timer.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.#timer.unref();
+    return this;
+  }
+
+  hasRef(): boolean {
+    return this.#timer.hasRef();
+  }
+}
+
+function plainTimers() {
+  type Callback = (...values: unknown[]) => void;
+  const { end } = Timer;
+  // Node calls a callback as a method of its timer.
+  const plain =
+    (callback: Callback): Callback =>
+    (...values) =>
+      callback(...values);
+  return {
+    setTimeout: (callback: Callback, ms?: number, ...values: unknown[]) =>
+      new Timer(timers.setTimeout(plain(callback), ms, ...values)),
+    setInterval: (callback: Callback, ms?: number, ...values: unknown[]) =>
+      new Timer(timers.setInterval(plain(callback), ms, ...values)),
+    setImmediate: (callback: Callback, ...values: unknown[]) =>
+      new Timer(timers.setImmediate(plain(callback), ...values)),
+    clearTimeout: (timer: unknown) => end(timer),
+    clearInterval: (timer: unknown) => end(timer),
+    clearImmediate: (timer: unknown) => end(timer),
+  };
+}
+
+/** Small buffers of the platform share memory, and memory that is not filled has what was freed there. */
+function keepMemoryApart(): void {
+  Buffer.poolSize = 0;
+  const filled = (size: number) => Buffer.alloc(size);
+  Object.assign(Buffer, { allocUnsafe: filled, allocUnsafeSlow: filled });
+}
+
+/** Freezes an object and what its properties and prototypes lead to. Frozen objects, such as those of JavaScript, are left out. */
+export function deepFreeze(root: object): void {
+  const found = new Set([root]);
+  for (const object of found) {
+    if (Object.isFrozen(object) || ArrayBuffer.isView(object)) continue;
+    // The exports of a module are fixed.
+    if (!types.isModuleNamespaceObject(object)) Object.freeze(object);
+    const descriptors = Object.getOwnPropertyDescriptors(object);
+    for (const key of Reflect.ownKeys(descriptors)) {
+      const { value, get, set } = Reflect.get(descriptors, key) as PropertyDescriptor;
+      for (const next of [value, get, set]) if (isObject(next)) found.add(next);
+    }
+    const prototype = Object.getPrototypeOf(object);
+    if (prototype) found.add(prototype);
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
