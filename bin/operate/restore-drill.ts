@@ -25,8 +25,8 @@ const USAGE = `usage: npm run restore-drill -- --jobs NAME --registry NAME --ser
   --suffix TEXT    of the new tables' names (default: the point in time); repeat it to continue an interrupted run
   --upgrade-from N copy the tables, of an earlier layout N, into new ones of this version
   --restored       the tables named are restored already, for example by AWS Backup: only prepare, check and switch
-  --switch STAGE   write restoredTables of the stage into the settings file
-  --deploy         then deploy the stage
+  --switch STAGE   write restoredTables and restoredStreams of the stage into the settings file
+  --deploy         then deploy the stage with that file
   --settings FILE  default: touchstone.config.json`;
 
 const OPTIONS = {
@@ -63,13 +63,14 @@ async function drill(options: Options): Promise<void> {
   const named: TableNames = { jobs, registry, series };
   const run = { client, report: (line: string) => console.log(line) };
   const tables = await newTables(run, named, options);
-  await prepareTables(run, tables);
+  const streams = await prepareTables(run, tables);
   const { items, problems } = await checkTables(client, tables);
   console.log(`items: ${items.jobs} jobs, ${items.registry} registry, ${items.series} series`);
   if (problems.length > 0) throw new Error(`The tables cannot be used:\n${problems.join('\n')}`);
   console.log(`checked: this version can use the tables; ${Math.round((Date.now() - started) / 1000)} s`);
-  if (options.switch) switchStage(options.switch, options, tables);
-  else console.log(`settings: ${JSON.stringify({ restoredTables: tables })}`);
+  const restored = { restoredTables: tables, restoredStreams: streams };
+  if (options.switch) switchStage(options.switch, options, restored);
+  else console.log(`settings: ${JSON.stringify(restored)}`);
 }
 
 async function newTables(
@@ -125,13 +126,17 @@ async function restore(
   return targets;
 }
 
-function switchStage(stage: string, { settings, deploy }: Options, restoredTables: TableNames): void {
+function switchStage(
+  stage: string,
+  { settings, deploy }: Options,
+  restored: Readonly<Record<'restoredTables' | 'restoredStreams', TableNames>>,
+): void {
   const file = JSON.parse(readFileSync(settings, 'utf8'));
-  const section = { ...file.stages?.[stage], restoredTables };
+  const section = { ...file.stages?.[stage], ...restored };
   const changed = { ...file, stages: { ...file.stages, [stage]: section } };
   writeFileSync(settings, `${JSON.stringify(changed, null, 2)}\n`);
-  console.log(`wrote restoredTables of ${stage} into ${settings}`);
-  const args = ['cdk', 'deploy', '--all', '-c', `stage=${stage}`];
+  console.log(`wrote restoredTables and restoredStreams of ${stage} into ${settings}`);
+  const args = ['cdk', 'deploy', '--all', '-c', `stage=${stage}`, '-c', `config=${settings}`];
   if (!deploy) {
     console.log(`deploy it: npx ${args.join(' ')}`);
     return;

@@ -1,4 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -11,7 +12,7 @@ import { eventSource } from '#contract/values/event-types.ts';
 import { EVENT_LOG_PARTITION, type TableId } from '#contract/values/tables.ts';
 import { stackOutputs } from '../parts/construct-helpers.ts';
 import { deadLetterQueue } from '../parts/dead-letter-queue.ts';
-import type { Monitoring } from '../parts/monitoring.ts';
+import { FIVE_MINUTES, type Monitoring, sum } from '../parts/monitoring.ts';
 import { allow, allowTable } from '../parts/permissions.ts';
 import { ServiceFunction } from '../parts/service-function.ts';
 import type { StageConfig } from '../settings/config.ts';
@@ -103,13 +104,49 @@ export class TableEvents extends Construct {
         'Changes of tables became no events: rules on the event bus and followers of the stream miss them.',
     });
     for (const table of Object.keys(EVENT_RECORDS) as TableId[]) this.#read(table, tables[table], lost);
+    this.#addAlarms(props);
     stackOutputs(this, 'bus of the events', {
       EventBusName: this.bus.eventBusName,
       EventSource: this.source,
     });
   }
 
-  /** The stream of a restored table is unknown here: the table has no events. */
+  #addAlarms({ config, monitoring, tables }: TableEventsProps): void {
+    const runs = this.service.function.metricInvocations({ statistic: 'Sum', period: Duration.minutes(15) });
+    // The canary's jobs are changes of the Jobs table. Elsewhere an hour without any is usual.
+    if (config.canary) {
+      monitoring.alarm(this, 'EventsStopped', {
+        urgency: 'page',
+        metric: runs,
+        threshold: 1,
+        comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+        missing: cloudwatch.TreatMissingData.BREACHING,
+        impact: 'Jobs run and no event is derived from them: webhooks and rules on the event bus are silent.',
+      });
+    }
+    const silent = Object.values(tables).filter(({ tableStreamArn }) => tableStreamArn === undefined);
+    if (silent.length > 0) {
+      const writes = silent.map((table, at) => [
+        `writes${at}`,
+        table.metric('ConsumedWriteCapacityUnits', sum),
+      ]);
+      monitoring.alarm(this, 'EventsMissing', {
+        urgency: 'page',
+        metric: new cloudwatch.MathExpression({
+          expression: writes.map(([id]) => `FILL(${id}, 0)`).join(' + '),
+          usingMetrics: Object.fromEntries(writes),
+          period: FIVE_MINUTES,
+          label: 'Writes to restored tables without a known stream',
+        }),
+        threshold: 1,
+        impact:
+          'Restored tables change and no event is derived from them: webhooks and rules miss the changes.',
+      });
+    }
+    monitoring.graph('functions', 'Runs of the function of events in 15 minutes', [runs]);
+  }
+
+  /** A restored table without a known stream has no events: an alarm and synthesis say so. */
   #read(id: TableId, { tableStreamArn: stream }: dynamodb.ITableV2, lost: sqs.Queue): void {
     if (stream === undefined) return;
     allow(this.service.function.role!, {

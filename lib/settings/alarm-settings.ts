@@ -10,7 +10,7 @@ export const alarmSettings = {
   alarms: z
     .boolean()
     .describe(
-      'Alarms of docs/runbook.md, 9.30 USD per month. If false, the dashboard shows most of their metrics.',
+      'Alarms of docs/runbook.md, 9.40 USD per month. If false, the dashboard shows most of their metrics.',
     ),
   alarmEmail: z
     .email('write an e-mail address')

@@ -3,7 +3,7 @@ import { NO_POLICY, ReleasePolicy } from '#contract/registry/release-policy.ts';
 import { MIN_TRADES } from '#contract/values/challenge-limits.ts';
 import { accessSettings } from './access-settings.ts';
 import { alarmSettings, checkReceivers } from './alarm-settings.ts';
-import { dataSettings } from './data-settings.ts';
+import { checkRestored, dataSettings } from './data-settings.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
 import { mergePatch, patchOf } from './settings-patch.ts';
@@ -238,6 +238,7 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
     message: 'is stopped by alarms: set alarms too',
   })
   .check(checkReceivers)
+  .check(checkRestored)
   .refine(({ alarms, canary }) => alarms || !canary, {
     path: ['canary'],
     message: 'fires alarms: set alarms too',

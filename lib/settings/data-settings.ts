@@ -4,6 +4,13 @@ const days = z.int().min(1).max(36_500);
 /** Null: forever. The default is null too: in a settings file, null removes the default of a stage. */
 const daysOrForever = days.nullable().default(null);
 
+const streamArn = z
+  .string()
+  .regex(
+    /^arn:aws(-[a-z]+)*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]+\/stream\/[\w.:-]+$/,
+    "write the ARN of a table's stream",
+  );
+
 /** Settings of stored data: how long it is kept, in which storage class, and its backups. */
 export const dataSettings = {
   retention: z
@@ -58,4 +65,29 @@ export const dataSettings = {
     .partial()
     .default({})
     .describe('Names of restored tables that replace those of the data stack: see docs/runbook.md.'),
+  restoredStreams: z
+    .strictObject({ jobs: streamArn, registry: streamArn, series: streamArn })
+    .partial()
+    .default({})
+    .describe(
+      'ARNs of the streams of restoredTables, from which events and webhooks are derived. `npm run restore-drill` writes both.',
+    ),
 };
+
+/** Rules of restored tables, for the schema of a stage. */
+export function checkRestored({
+  value: { restoredTables, restoredStreams },
+  issues,
+}: z.core.ParsePayload<{
+  readonly restoredTables: Readonly<Record<string, string | undefined>>;
+  readonly restoredStreams: Readonly<Record<string, string | undefined>>;
+}>): void {
+  for (const [id, stream] of Object.entries(restoredStreams)) {
+    const name = restoredTables[id];
+    if (stream?.split('/')[1] === name) continue;
+    const message = name
+      ? `is no stream of ${name}: run npm run restore-drill with --restored for the tables of restoredTables`
+      : 'is a stream of a table that the stage does not use: remove it, as restoredTables was removed';
+    issues.push({ code: 'custom', path: ['restoredStreams', id], message, input: stream });
+  }
+}

@@ -1,10 +1,11 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
+import type { TableId } from '#contract/values/tables.ts';
 import type { StageConfig } from './config.ts';
 import { webOrigin } from './web-settings.ts';
 
 /** Warns at synthesis of settings that are allowed but risky, and says which are still to be made. */
 export function warnOfSettings(stack: Stack, config: StageConfig): void {
-  const { stage, baseImage, openAccess, protect, restoredTables, web } = config;
+  const { stage, baseImage, openAccess, protect, restoredTables, restoredStreams, web } = config;
   const warnings = Annotations.of(stack);
   if (protect && !baseImage.includes('@sha256:')) {
     warnings.addWarningV2(
@@ -18,11 +19,11 @@ export function warnOfSettings(stack: Stack, config: StageConfig): void {
       `Anyone who finds the address of ${stage} has every role. Remove openAccess from its settings to require a token.`,
     );
   }
-  const restored = Object.values(restoredTables);
-  if (restored.length > 0) {
+  const silent = (Object.keys(restoredTables) as TableId[]).filter((id) => !restoredStreams[id]);
+  if (silent.length > 0) {
     warnings.addWarningV2(
       'touchstone:restoredTables',
-      `Changes of ${restored.join(', ')} in ${stage} are not reported as events: a restored table has no stream that is known here.`,
+      `Changes of ${silent.map((id) => restoredTables[id]).join(', ')} in ${stage} become no events: their streams are not in restoredStreams. Run npm run restore-drill -- --restored --switch ${stage} with the names of the tables.`,
     );
   }
   const missing = web.enabled && !openAccess ? missingSignIn(config) : undefined;

@@ -106,11 +106,16 @@ export class DataStack extends Stack {
   }
 
   /** Table that replaces one of this stack, which stays as it is. */
-  #restored(id: TableId, { restoredTables }: StageConfig): dynamodb.ITableV2 | undefined {
+  #restored(id: TableId, { restoredTables, restoredStreams }: StageConfig): dynamodb.ITableV2 | undefined {
     const tableName = restoredTables[id];
     if (tableName === undefined) return undefined;
     const globalIndexes = TABLES[id].indexes.map(({ name }) => name);
-    return dynamodb.TableV2.fromTableAttributes(this, `Restored${pascal(id)}`, { tableName, globalIndexes });
+    const tableStreamArn = restoredStreams[id];
+    return dynamodb.TableV2.fromTableAttributes(this, `Restored${pascal(id)}`, {
+      tableName,
+      globalIndexes,
+      ...(tableStreamArn !== undefined && { tableStreamArn }),
+    });
   }
 
   #bucket(

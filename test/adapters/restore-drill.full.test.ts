@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -43,13 +43,20 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
     rmSync(folder, { recursive: true });
   });
 
+  const bin = join(folder, 'bin');
+  /** Stands for `npx`: prints its arguments. */
+  const fakeNpx = () => {
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'npx'), '#!/bin/sh\necho "npx $*"\n', { mode: 0o755 });
+  };
+
   function drill(...args: string[]): string {
     const named = Object.entries(SOURCES).flatMap(([id, name]) => [`--${id}`, name]);
     return execFileSync(process.execPath, [join(ROOT, 'bin/operate/restore-drill.ts'), ...named, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        PATH: process.env.PATH,
+        PATH: `${bin}:${process.env.PATH}`,
         AWS_ENDPOINT_URL: moto.endpoint,
         AWS_ACCESS_KEY_ID: 'test',
         AWS_SECRET_ACCESS_KEY: 'test',
@@ -100,6 +107,25 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
     }
   });
 
+  test.each(['Jobs-restored-one', 'Registry-restored-one', 'Series-restored-one'])(
+    'restored table %s has the stream that the settings name',
+    async (TableName) => {
+      const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+      expect(Table?.StreamSpecification).toEqual({
+        StreamEnabled: true,
+        StreamViewType: 'NEW_AND_OLD_IMAGES',
+      });
+      const streams = Object.values(readStageConfig('prod', settings).restoredStreams);
+      expect(streams).toContain(Table?.LatestStreamArn);
+    },
+  );
+
+  test('deploys with the settings file that it wrote', () => {
+    fakeNpx();
+    const output = drill('--suffix', 'one', '--switch', 'prod', '--settings', settings, '--deploy');
+    expect(output).toContain(`npx cdk deploy --all -c stage=prod -c config=${settings}`);
+  });
+
   test('tables of an earlier layout are copied into new ones and switched to', async () => {
     const old = JSON.parse(
       readFileSync(new URL('fixtures/layout-2.json', import.meta.url), 'utf8'),
@@ -113,7 +139,9 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
     const named = Object.entries(sources).flatMap(([id, name]) => [`--${id}`, name]);
     const output = drill(...named, '--upgrade-from', '2', '--switch', 'prod', '--settings', settings);
     expect(output).toMatch(/copied from layout 2 to 3[\s\S]*checked: this version can use the tables/);
-    expect(readStageConfig('prod', settings).restoredTables.jobs).toBe('OldJobs-layout-3');
+    const { restoredTables, restoredStreams } = readStageConfig('prod', settings);
+    expect(restoredTables.jobs).toBe('OldJobs-layout-3');
+    expect(restoredStreams.jobs).toContain(':table/OldJobs-layout-3/stream/');
     // As the tables of the data stack.
     const { Table } = await client.send(new DescribeTableCommand({ TableName: 'OldJobs-layout-3' }));
     expect(Table?.SSEDescription).toMatchObject({ Status: 'ENABLED', SSEType: 'KMS' });

@@ -196,6 +196,7 @@ describe.skipIf(!available)('commands of the runbook (skipped without moto and t
 
     const output = await bash(fences.get('Restoring tables')!);
     expect(output).toContain('npx cdk deploy --all -c stage=prod');
+    expect(Object.keys(readStageConfig('prod', settings).restoredStreams)).toEqual(Object.keys(tables));
     expect(readStageConfig('prod', settings).restoredTables).toEqual({
       jobs: 'Jobs-restored-20261123T040000',
       registry: 'Registry-restored-20261123T040000',

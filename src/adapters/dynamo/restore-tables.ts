@@ -3,6 +3,7 @@ import {
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   RestoreTableToPointInTimeCommand,
+  type StreamSpecification,
   TableAlreadyExistsException,
   UpdateContinuousBackupsCommand,
   UpdateTableCommand,
@@ -30,6 +31,9 @@ export interface RestoreOptions {
   /** Default: {@link POLL_MS}. */
   readonly pollMs?: number;
 }
+
+/** As the data stack has it: events are derived from both images. */
+const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
 
 const IDS = Object.keys(TABLES) as TableId[];
 
@@ -73,16 +77,27 @@ export async function restoreTables(
   }
 }
 
-/** Waits for the tables and gives them the settings that a restore leaves out: TTL, recovery, deletion protection. */
+/**
+ * Waits for the tables and gives them the settings that a restore and a copy leave out: TTL, recovery, deletion protection and a
+ * stream. The stream begins here, so it has no record of the items that are in the table already.
+ *
+ * @returns ARNs of the streams
+ */
 export async function prepareTables(
   { client, report, pollMs = POLL_MS }: RestoreOptions,
   tables: TableNames,
-): Promise<void> {
+): Promise<TableNames> {
+  const streams: Partial<Record<TableId, string>> = {};
   for (const id of IDS) {
     const TableName = tables[id];
-    const status = async () =>
-      (await client.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus;
-    while ((await status()) !== 'ACTIVE') await wait(pollMs);
+    const active = async () => {
+      for (;;) {
+        const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+        if (Table?.TableStatus === 'ACTIVE') return Table;
+        await wait(pollMs);
+      }
+    };
+    await active();
     const { expires }: TableDefinition = TABLES[id];
     if (expires) await enableExpiry(client, TableName, expires);
     await client.send(
@@ -92,8 +107,14 @@ export async function prepareTables(
       }),
     );
     await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: true }));
-    report(`${id}: ${TableName} is active`);
+    // DynamoDB rejects a change while another is made, and a stream for a table that has one.
+    if (!(await active()).StreamSpecification?.StreamEnabled) {
+      await client.send(new UpdateTableCommand({ TableName, StreamSpecification: STREAM }));
+    }
+    streams[id] = (await active()).LatestStreamArn!;
+    report(`${id}: ${TableName} is active and has a stream`);
   }
+  return streams as TableNames;
 }
 
 /** DynamoDB rejects enabling what is enabled. */
