@@ -9,11 +9,19 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { flushCompileCache, getCompileCacheDir, registerHooks, syncBuiltinESMExports } from 'node:module';
+import {
+  flushCompileCache,
+  getCompileCacheDir,
+  type LoadFnOutput,
+  registerHooks,
+  stripTypeScriptTypes,
+  syncBuiltinESMExports,
+} from 'node:module';
 import os from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
 import { closeGlobals } from './strategy-globals.ts';
 import { strippedEnd, strippedFile } from './stripped-file.ts';
 
@@ -68,8 +76,9 @@ registerHooks({
   },
   load(url, context, nextLoad) {
     if (!url.startsWith(FOLDER)) return nextLoad(url, context);
-    const source = STRIPPED ? strippedSource(fileURLToPath(url.split('?')[0]!)) : undefined;
-    if (source === undefined) return nextLoad(url, { ...context, format: formatOf(url) });
+    const path = fileURLToPath(url.split('?')[0]!);
+    const source = STRIPPED ? strippedSource(path) : undefined;
+    if (source === undefined) return asModule(path, url, nextLoad(url, context));
     // Node adds the same comment to code that it strips itself.
     return { format: 'module', source: `${source}\n//# sourceURL=${url}`, shortCircuit: true };
   },
@@ -88,6 +97,26 @@ function enterFolder(): void {
     rmSync(compiled);
   }
   closeGlobals();
+}
+
+/** Errors of what only a module may contain. */
+const MODULE_ONLY = /outside a module|Unexpected token 'export'/;
+
+/**
+ * Node takes a file for CommonJS if it finds no import or export in it, also one with a syntax error. It becomes a module. A syntax error
+ * is thrown here, because the compiler of modules gives none a position.
+ */
+function asModule(path: string, url: string, loaded: LoadFnOutput): LoadFnOutput {
+  if (!loaded.format?.startsWith('commonjs')) return loaded;
+  const source = readFileSync(path, 'utf8');
+  const code = loaded.format === 'commonjs-typescript' ? stripTypeScriptTypes(source) : source;
+  try {
+    // Compiled only: a function in which `await` is valid.
+    void new Script(`(async () => {${code}\n})`, { filename: path });
+  } catch (error) {
+    if (!MODULE_ONLY.test((error as Error).message)) throw error;
+  }
+  return { ...loaded, source, format: formatOf(url)! };
 }
 
 /** Undefined if the stripped source is missing or incomplete. */
