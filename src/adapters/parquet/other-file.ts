@@ -1,4 +1,5 @@
 import { type FFIStream, readParquet, wasmMemory } from 'parquet-wasm';
+import { checkParquetSize } from './check-size.ts';
 
 /** Offsets in the structs of Arrow's C data interface, on a machine with 32-bit pointers. */
 const ARRAY = { length: 0, nullCount: 8, offset: 16, buffers: 40, children: 44 } as const;
@@ -10,6 +11,8 @@ const NUMBER_FORMAT = 'g';
 
 /** Maximum rows per batch. More than the minutes of a month, so a file is one batch. */
 const BATCH_ROWS = 65_536;
+/** Maximum rows of a file: the seconds of a month. */
+const MAX_ROWS = 2_678_400;
 
 /**
  * Reads a Parquet file without nulls. The first column is a timestamp (milliseconds, UTC); the others are doubles. `onBatch`
@@ -23,6 +26,7 @@ export function readColumns(
   names: readonly string[],
   onBatch: (columns: readonly Float64Array[]) => void,
 ): void {
+  checkParquetSize(file, { rowsAtOnce: MAX_ROWS, maxRows: MAX_ROWS });
   const stream = readParquet(file, { batchSize: BATCH_ROWS }).intoFFI();
   try {
     checkSchema(stream, names);

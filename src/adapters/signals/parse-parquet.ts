@@ -1,27 +1,40 @@
 import { DataType, type Field, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
+import { SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
+import { checkParquetSize, LargeParquetError } from '../parquet/check-size.ts';
 import { BadSignalsError, type Cell, SignalTableBuilder } from './table-builder.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
-const ROWS_AT_ONCE = 131_072;
+const ROWS_AT_ONCE = 32_768;
 /** Index columns that pandas writes. */
 const INDEX = /^__index_level_\d+__$/;
 
 /** Reads Parquet of any writer and compression. Throws BadSignalsError; errors of the library for a corrupt file. */
 export function parseSignalsParquet(bytes: Uint8Array): SignalTableBuilder {
+  checkSize(bytes);
   const schema = RecordBatchReader.from(readSchema(bytes).intoIPCStream()).open().schema;
   const names = schema.fields.map(({ name }) => name).filter((name) => !INDEX.test(name));
   const builder = new SignalTableBuilder(names);
   for (const field of schema.fields) if (names.includes(field.name)) checkType(field);
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
-    const table = readParquet(bytes, { columns: names, offset, limit: ROWS_AT_ONCE });
-    for (const batch of RecordBatchReader.from(table.intoIPCStream())) {
+    const stream = readParquet(bytes, { columns: names, offset, limit: ROWS_AT_ONCE }).intoIPCStream();
+    for (const batch of RecordBatchReader.from(stream)) {
       const columns = names.map((name) => batch.getChild(name));
       if (columns.includes(null)) throw new BadSignalsError('lacks one of its columns');
       const readers = columns.map((column) => readerOf(column!));
       for (let row = 0; row < batch.numRows; row++) builder.add(readers.map((read) => read(row)));
     }
+    // Freed now: the garbage collector would leave those of many steps.
+    (stream.buffer as ArrayBuffer).transfer(0);
     if (builder.rows < offset + ROWS_AT_ONCE) return builder;
+  }
+}
+
+function checkSize(bytes: Uint8Array): void {
+  try {
+    checkParquetSize(bytes, { rowsAtOnce: ROWS_AT_ONCE, maxRows: SIGNALS_LIMITS.rows });
+  } catch (error) {
+    throw error instanceof LargeParquetError ? new BadSignalsError(error.message, { cause: error }) : error;
   }
 }
 

@@ -1,8 +1,9 @@
 import { DataType, type RecordBatch, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
-import { BadFileError, readWhole } from '../file-rows.ts';
+import { BadFileError, MAX_ROWS, readWhole } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { valuesOf } from './arrow-columns.ts';
+import { checkSize } from './parquet-size.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 131_072;
@@ -47,6 +48,7 @@ export async function readParquetTable(path: string, names: SeriesNames): Promis
   const wanted = Object.values(columns)
     .flat()
     .filter((name) => name !== undefined);
+  checkSize(bytes, { rowsAtOnce: ROWS_AT_ONCE, maxRows: MAX_ROWS, columns: wanted });
   const table = new SeriesTable(6, 'row');
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
     const read = readParquet(bytes, { columns: wanted, offset, limit: ROWS_AT_ONCE });

@@ -1,7 +1,8 @@
 import { RecordBatchReader } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
-import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, readWhole } from '../file-rows.ts';
+import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, MAX_ROWS, readWhole } from '../file-rows.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
+import { checkSize } from './parquet-size.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 262_144;
@@ -13,6 +14,7 @@ const ROWS_AT_ONCE = 262_144;
 export async function readParquetFile(path: string, layouts: readonly Layout[]): Promise<FileRows> {
   const bytes = await readWhole(path);
   const columns = [...layoutOf(bytes, layouts)];
+  checkSize(bytes, { rowsAtOnce: ROWS_AT_ONCE, maxRows: MAX_ROWS, columns });
   const builder = new ColumnBuilder(columns.length);
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
     const table = readParquet(bytes, { columns, offset, limit: ROWS_AT_ONCE });
