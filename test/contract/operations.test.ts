@@ -199,7 +199,7 @@ it('roles: viewers read, researchers work, approvers decide what is in Productio
 
 it('every operation that changes state is audited', () => {
   const outside = rows.filter((row) => row.method !== 'GET' && !changesState(row));
-  const reads = ['CreateModel', 'GetLatestVersions', 'SearchExperiments', 'SearchRuns'];
+  const reads = ['CreateModel', 'GetLatestVersions', 'SearchExperiments', 'SearchLoggedModels', 'SearchRuns'];
   expect(outside.map(({ id }) => id).sort()).toEqual(['callDataProxy', ...reads.map((id) => `mlflow${id}`)]);
   // All five proxy operations read. A function called directly by API Gateway would write no audit trail.
   expect(rows.filter((row) => row.integration && changesState(row))).toEqual([]);

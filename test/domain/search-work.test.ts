@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { searchPage } from '#adapters/dynamo/job-search.ts';
 import type { CodedError } from '#contract/values/errors.ts';
 import { select } from '#domain/mlflow/pages.ts';
+import { RUN_FIELDS } from '#domain/mlflow/runs.ts';
 
 /** Runs `search` and returns its result or error, and how often another request had its turn meanwhile. */
 async function withTurns(search: () => Promise<unknown>) {
@@ -22,7 +23,7 @@ const NOTE = 'a'.repeat(2_000);
 const runs = Array.from({ length: ROWS }, () => ({ note: NOTE }));
 
 const searchRuns = (filter: string) =>
-  select(runs, { filter }, ({ note }) => ({ attributes: {}, tags: { note } }));
+  select(runs, { filter }, RUN_FIELDS, ({ note }) => ({ attributes: {}, tags: { note } }));
 
 /** Page of a search for these words in the notes of jobs. */
 const searchJobs = (q: string, note: string) =>

@@ -28,6 +28,9 @@ const READS = [
   'get_metric_history',
   'list_artifacts',
   'download_artifacts',
+  'get_latest_versions by stage',
+  'MLmodel',
+  'unknown names',
   'models:/ema_crossover@champion',
   'models:/ema_crossover/Production',
 ];
@@ -111,8 +114,18 @@ it.skipIf(python === '')(
         ]),
         get_run: best.result.total_profit_pct,
         get_metric_history: [best.result.total_profit_pct],
-        list_artifacts: ['orders.csv', 'report.html', 'report.json', 'trades.csv', 'trades.parquet'],
+        list_artifacts: [
+          'MLmodel',
+          'orders.csv',
+          'report.html',
+          'report.json',
+          'trades.csv',
+          'trades.parquet',
+        ],
         download_artifacts: header,
+        'get_latest_versions by stage': ['1', '2'],
+        MLmodel: MODEL,
+        'unknown names': [0, 0],
         'models:/ema_crossover@champion': header,
         'models:/ema_crossover/Production': header,
       });
@@ -127,7 +140,11 @@ it.skipIf(python === '')(
         create_registered_model: ['RESOURCE_ALREADY_EXISTS', expect.stringContaining('has versions already')],
         create_model_version: ['3', third, 'READY', 'fx'],
         register_model: ['4', third, 'READY'],
-        set_registered_model_alias: ['1', { latest: '4', shadow: '1' }],
+        'register_model of runs:/': [
+          ['5', third],
+          ['6', third],
+        ],
+        set_registered_model_alias: ['1', { latest: '6', shadow: '1' }],
         delete_registered_model_alias: 'RESOURCE_DOES_NOT_EXIST',
         set_model_version_tag: 'yes',
         delete_model_version_tag: null,
@@ -138,11 +155,25 @@ it.skipIf(python === '')(
       });
       for (const name of ['stage', 'champion', 'latest', 'tag'])
         expect(refused[name][0], name).toBe('RESOURCE_CONFLICT');
-      expect(refused.run[0]).toBe('INVALID_PARAMETER_VALUE');
+      for (const name of ['run', 'field', 'latest stage'])
+        expect(refused[name][0], name).toBe('INVALID_PARAMETER_VALUE');
+      expect(refused.production).toEqual([
+        'RESOURCE_CONFLICT',
+        expect.stringContaining('pass archive_existing_versions=True'),
+      ]);
+      expect(refused['unknown run']).toEqual([
+        'RESOURCE_DOES_NOT_EXIST',
+        expect.stringContaining('Run with id=bt-none not found'),
+      ]);
+      expect(refused['unknown folder'][1]).toContain(
+        'Unable to find a logged_model with artifact_path other',
+      );
       const { body } = await platform.get(`/api/v1/models/${MODEL}/history`);
       const actions = body.items.map(({ action }: { action: string }) => action).toReversed();
       // The checks of the staging end at their own time.
       expect(actions.filter((action: string) => action !== 'validate')).toEqual([
+        'register',
+        'register',
         'register',
         'register',
         'register',
@@ -153,6 +184,7 @@ it.skipIf(python === '')(
         'label',
         'stage',
         'promote',
+        'stage',
       ]);
     } finally {
       await platform.stop();

@@ -148,6 +148,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     ),
     mlflowSearchVersions: [`${mlflow}/model-versions/search`],
     mlflowGetVersion: [`${mlflow}/model-versions/get?name=${MODEL}&version=2`],
+    mlflowLatestVersions: [`${mlflow}/registered-models/get-latest-versions?name=${MODEL}`],
+    mlflowListExperiments: [`${mlflow}/experiments/search`],
     mlflowGetDownloadUri: [`${mlflow}/model-versions/get-download-uri?name=${MODEL}&version=2`],
     mlflowGetExperiment: [`${mlflow}/experiments/get?experiment_id=e-again`],
     mlflowGetExperimentByName: [`${mlflow}/experiments/get-by-name?experiment_name=again`],
@@ -158,6 +160,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
       `${mlflow}/metrics/get-history?run_id=${job.job_id}&metric_key=total_profit_pct`,
     ],
     mlflowListArtifacts: [`${artifacts}?path=${job.job_id}`],
+    mlflowGetModelFile: [`${artifacts}/${job.job_id}/model/MLmodel`],
     mlflowGetArtifact: ['trades.csv', 'report.json', 'trades.parquet'].map(
       (file) => `${artifacts}/${job.job_id}/${file}`,
     ),

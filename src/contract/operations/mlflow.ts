@@ -8,9 +8,13 @@ import {
   MlflowExperimentList,
   MlflowExperimentNameQuery,
   MlflowExperimentQuery,
+  MlflowExperimentsQuery,
   MlflowExperimentsRequest,
   MlflowFileList,
+  MlflowLatestVersionsQuery,
   MlflowLatestVersionsRequest,
+  MlflowLoggedModelList,
+  MlflowLoggedModelsRequest,
   MlflowMetricList,
   MlflowMetricQuery,
   MlflowModelAnswer,
@@ -53,6 +57,19 @@ const experiments = '/api/2.0/mlflow/experiments';
 const runs = '/api/2.0/mlflow/runs';
 const artifacts = '/api/2.0/mlflow-artifacts/artifacts';
 
+/** A file of a backtest. */
+const FILE = {
+  ...READ,
+  method: 'GET',
+  params: MlflowArtifactParams,
+  success: {
+    200: { description: 'The file', contentType: '*/*' },
+    302: { description: 'The file is at the address in `Location`: it is over 5 MB, or stored as it is' },
+  },
+  errors: ['RES001', 'RES005', 'RES006', 'VAL005', 'SVC002', 'SVC004', 'DATA004', 'DATA005', 'HTTP503'],
+  resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+} as const;
+
 const OF_MODEL = ['RES002', 'AUTH005', 'SVC005', 'DATA005'] as const;
 const OF_RUN = ['RES001', 'RES006', 'OPT001', 'AUTH005', 'DATA005'] as const;
 
@@ -84,6 +101,16 @@ export const MLFLOW_OPERATIONS = [
     path: `${models}/get-latest-versions`,
     summary: 'get_latest_versions: the newest version of each stage',
     body: MlflowLatestVersionsRequest,
+    success: { 200: { description: 'The versions', schema: MlflowVersionList } },
+    errors: ['VAL005', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowLatestVersions',
+    ...READ,
+    method: 'GET',
+    path: `${models}/get-latest-versions`,
+    summary: 'get_latest_versions, as the client for Java sends it',
+    query: MlflowLatestVersionsQuery,
     success: { 200: { description: 'The versions', schema: MlflowVersionList } },
     errors: OF_MODEL,
   },
@@ -217,6 +244,16 @@ export const MLFLOW_OPERATIONS = [
     errors: ['VAL005', 'VAL006', 'DATA005'],
   },
   {
+    id: 'mlflowListExperiments',
+    ...READ,
+    method: 'GET',
+    path: `${experiments}/search`,
+    summary: 'search_experiments by a query',
+    query: MlflowExperimentsQuery,
+    success: { 200: { description: 'One page', schema: MlflowExperimentList } },
+    errors: ['VAL006', 'DATA005'],
+  },
+  {
     id: 'mlflowGetExperiment',
     ...READ,
     method: 'GET',
@@ -268,11 +305,24 @@ export const MLFLOW_OPERATIONS = [
     errors: ['VAL006', ...OF_RUN],
   },
   {
+    id: 'mlflowSearchLoggedModels',
+    ...SEARCH,
+    path: '/api/2.0/mlflow/logged-models/search',
+    summary: 'search_logged_models: none',
+    description:
+      'Runs log no models: a backtest is registered by its artifacts. `mlflow.register_model` asks after it found no model there.',
+    body: MlflowLoggedModelsRequest,
+    success: { 200: { description: 'An empty page', schema: MlflowLoggedModelList } },
+    errors: [],
+  },
+  {
     id: 'mlflowListArtifacts',
     ...READ,
     method: 'GET',
     path: artifacts,
     summary: 'list_artifacts: files of a backtest',
+    description:
+      'With `MLmodel`, so that a run is a model for MLflow. The folder `model` has the same files: `mlflow.register_model` names a model by a folder of its run.',
     query: MlflowArtifactsQuery,
     success: {
       200: {
@@ -284,16 +334,14 @@ export const MLFLOW_OPERATIONS = [
   },
   {
     id: 'mlflowGetArtifact',
-    ...READ,
-    method: 'GET',
+    ...FILE,
     path: `${artifacts}/{job_id}/{file}`,
     summary: 'download_artifacts: a file of a completed backtest',
-    params: MlflowArtifactParams,
-    success: {
-      200: { description: 'The file', contentType: '*/*' },
-      302: { description: 'The file is at the address in `Location`: it is over 5 MB, or stored as it is' },
-    },
-    errors: ['RES001', 'RES005', 'RES006', 'VAL005', 'SVC002', 'SVC004', 'DATA004', 'DATA005', 'HTTP503'],
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+  },
+  {
+    id: 'mlflowGetModelFile',
+    ...FILE,
+    path: `${artifacts}/{job_id}/model/{file}`,
+    summary: 'download_artifacts of `runs:/<job>/model`: the same files',
   },
 ] as const satisfies readonly Operation[];

@@ -32,11 +32,17 @@ const QUERY_PAGE = {
   page_token: z.string().max(4096).optional().meta(tokens),
 };
 
+/** An integer, also in digits: protobuf writes 64-bit integers as texts in JSON, and so do clients that are made with it, such as Java's. */
+function int64() {
+  const isDigits = (value: unknown) => typeof value === 'string' && /^-?\d{1,15}$/.test(value);
+  return z.preprocess((value) => (isDigits(value) ? Number(value) : value), z.int());
+}
+
 /** Page of a list in a body. */
 const BODY_PAGE = {
   filter: z.string().optional().meta({ description: filterText, maxLength: filter.max }),
-  max_results: z.int().optional().meta({
-    description: 'Maximum number of items on a page',
+  max_results: int64().optional().meta({
+    description: 'Maximum number of items on a page; a text of digits too',
     minimum: max_results.min,
     maximum: max_results.max,
   }),
@@ -58,9 +64,14 @@ export const MlflowAliasQuery = z.object({
 });
 export const MlflowVersionQuery = z.object({ name: modelName, version: versionNumber });
 
+const stages = { description: 'Names of stages, in any case. Default: every stage' };
 export const MlflowLatestVersionsRequest = z.looseObject({
   name: z.string(),
-  stages: z.array(z.string()).optional().meta({ description: 'Default: every stage' }),
+  stages: z.array(z.string()).optional().meta(stages),
+});
+export const MlflowLatestVersionsQuery = z.object({
+  name: modelName,
+  stages: listParameter({ maxItems: 100, ...stages }).optional(),
 });
 
 export const MlflowTransitionRequest = z
@@ -71,7 +82,8 @@ export const MlflowTransitionRequest = z
       .string()
       .meta({ description: '`Staging` or `Production`; from Archived to Production is a rollback' }),
     archive_existing_versions: z.boolean().optional().meta({
-      description: 'Has no effect: a model has one version in Production, and the one before is archived',
+      description:
+        'A model has one version in Production, and the one before is archived: `false` is refused while there is another one. Has no effect on Staging. Default: true',
     }),
   })
   .meta({ id: 'MlflowTransitionRequest' });
@@ -122,10 +134,9 @@ export const MlflowVersionRequest = z
   })
   .meta({ id: 'MlflowVersionRequest' });
 
-export const MlflowExperimentsRequest = z.looseObject({
-  ...BODY_PAGE,
-  view_type: z.string().optional().meta({ description: '`DELETED_ONLY` finds none' }),
-});
+const viewType = z.string().optional().meta({ description: '`DELETED_ONLY` finds none' });
+export const MlflowExperimentsRequest = z.looseObject({ ...BODY_PAGE, view_type: viewType });
+export const MlflowExperimentsQuery = z.object({ ...QUERY_PAGE, view_type: viewType });
 export const MlflowExperimentQuery = z.object({
   experiment_id: stringParameter(300, 'ID of the experiment'),
 });
@@ -139,7 +150,7 @@ export const MlflowRunsRequest = z.looseObject({
     .array(z.string())
     .optional()
     .meta({ description: 'Experiments of the runs. Default: all of them' }),
-  run_view_type: z.string().optional().meta({ description: '`DELETED_ONLY` finds none' }),
+  run_view_type: viewType,
 });
 export const MlflowRunQuery = z.object({
   run_id: stringParameter(100, 'ID of a backtest or hyperopt job, or of a trial: `<job>_<number>`'),
@@ -149,11 +160,16 @@ export const MlflowMetricQuery = MlflowRunQuery.extend({
   page_token: z.string().max(4096).optional().meta(tokens),
 });
 export const MlflowArtifactsQuery = z.object({
-  path: stringParameter(200, 'ID of a backtest, or of a backtest and a file: `<job>/<file>`').optional(),
+  path: stringParameter(200, 'ID of a backtest, alone or with `/model` or `/<file>`').optional(),
 });
 export const MlflowArtifactParams = z.object({
   job_id: stringParameter(100, 'ID of a backtest'),
   file: stringParameter(100, 'Name of a file of the list'),
+});
+
+export const MlflowLoggedModelsRequest = z.looseObject({
+  experiment_ids: z.array(z.string()).optional(),
+  filter: z.string().optional(),
 });
 
 const milliseconds = z.int().meta({ description: 'Milliseconds since 1970' });
@@ -260,6 +276,9 @@ export const MlflowExperimentAnswer = z
   .object({ experiment: MlflowExperiment })
   .meta({ id: 'MlflowExperimentAnswer' });
 export const MlflowRunList = z.object({ runs: z.array(MlflowRun), ...page }).meta({ id: 'MlflowRunList' });
+export const MlflowLoggedModelList = z
+  .object({ models: z.array(z.looseObject({})).meta({ description: 'Empty' }), ...page })
+  .meta({ id: 'MlflowLoggedModelList' });
 export const MlflowRunAnswer = z.object({ run: MlflowRun }).meta({ id: 'MlflowRunAnswer' });
 export const MlflowMetricList = z
   .object({ metrics: z.array(MlflowMetric), ...page })

@@ -1,3 +1,4 @@
+import type { JobIn } from '#contract/backtests/backtest.ts';
 import type { ExportFormat } from '#contract/backtests/backtest-export.ts';
 import { CodedError } from '#contract/values/errors.ts';
 
@@ -10,7 +11,30 @@ const FILES: Readonly<Record<string, ExportFormat>> = {
   'trades.parquet': 'parquet',
 };
 
-export const ARTIFACT_NAMES = Object.keys(FILES);
+/** The file that makes a folder a model for MLflow: https://mlflow.org/docs/latest/ml/model */
+export const MODEL_FILE = 'MLmodel';
+/** A folder that has the same files: MLflow's client registers a model of a run by its folder. */
+const MODEL_FOLDER = 'model';
+
+const ARTIFACT_NAMES = [MODEL_FILE, ...Object.keys(FILES)];
+
+/** Files below a path of a completed backtest. A file has none: so the client knows it from a folder. */
+export function filesBelow(path: string): readonly string[] {
+  return path === '' || path === MODEL_FOLDER ? ARTIFACT_NAMES : [];
+}
+
+/** Contents of {@link MODEL_FILE}, in JSON, which is YAML. No flavor of MLflow loads a strategy. */
+export function modelFile(job: JobIn<'completed'>): string {
+  const { strategy } = job.config;
+  const flavor = { strategy, strategy_digest: job.strategy_digest, results_digest: job.results.digest };
+  const model = {
+    artifact_path: MODEL_FOLDER,
+    run_id: job.job_id,
+    utc_time_created: job.finished_at,
+    flavors: { touchstone: flavor },
+  };
+  return `${JSON.stringify(model, null, 2)}\n`;
+}
 
 /** Where MLflow's clients find the artifacts of a run: below the address of the registry itself. */
 export function artifactUri(jobId: string): string {

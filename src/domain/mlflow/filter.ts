@@ -17,6 +17,20 @@ export interface Searchable {
 
 type Group = keyof Searchable;
 
+/** Fields that the filters and orders of a list may name. */
+export interface KnownFields {
+  /** The items of the list, such as `runs`. */
+  readonly of: string;
+  readonly attributes: readonly string[];
+  /** Groups whose names are those of the items. */
+  readonly groups: readonly Exclude<Group, 'attributes'>[];
+}
+
+/** Values of the attributes that a list knows. */
+export type Attributes<Fields extends KnownFields> = Readonly<
+  Record<Fields['attributes'][number], string | number | undefined>
+>;
+
 /** A field of a filter or an order. */
 export interface Field {
   readonly group: Group;
@@ -48,8 +62,9 @@ const GROUPS: Readonly<Record<string, Group>> = {
   tags: 'tags',
 } as const;
 
-/** The client adds a comparison of this tag to each search of models. No model is a prompt. */
+/** The client adds a comparison of this tag to each search of models, and to each search of prompts. No model is a prompt. */
 const PROMPT_TAG = 'mlflow.prompt.is_prompt';
+const NO_PROMPT: Searchable = { attributes: {}, tags: { [PROMPT_TAG]: 'false' } };
 
 const NAME = /(?:(\w+)\.)?(?:([\w.]+)|`([^`]*)`|"([^"]*)")/y;
 const OPERATOR = /!=|<=|>=|=|<|>|(?:NOT\s+)?(?:I?LIKE|IN)\b/iy;
@@ -57,11 +72,15 @@ const VALUE = /'([^']*)'|"([^"]*)"|([-+]?\d[\d.]*(?:e[-+]?\d+)?)/iy;
 
 /** Reads a text by patterns, from left to right. */
 class Reader {
+  readonly #parameter: 'filter' | 'order_by';
   readonly #text: string;
+  readonly #known: KnownFields;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(parameter: 'filter' | 'order_by', text: string, known: KnownFields) {
+    this.#parameter = parameter;
     this.#text = text;
+    this.#known = known;
   }
 
   get ended(): boolean {
@@ -74,7 +93,7 @@ class Reader {
     const match = this.find(pattern);
     if (match) return match;
     const rest = this.#text.slice(this.#at, this.#at + 40);
-    throw invalid(
+    throw this.invalid(
       rest === ''
         ? `${wanted} is missing at the end`
         : `${wanted} is expected where it says ${JSON.stringify(rest)}`,
@@ -89,46 +108,78 @@ class Reader {
     return match;
   }
 
+  /** The field at this place. Throws VAL005 for one that the list does not know. */
+  field(): Field {
+    const [, prefix, plain, backquoted, quoted] = this.read(NAME, 'A field');
+    const name = (plain ?? backquoted ?? quoted)!;
+    const { of, attributes, groups } = this.#known;
+    const group = prefix === undefined ? 'attributes' : GROUPS[prefix.toLowerCase()];
+    if (!group) {
+      const all = ['attributes', ...groups].join(', ');
+      throw this.#error(`${JSON.stringify(prefix)} is no group of fields: ${of} have ${all}`);
+    }
+    if (group === 'attributes' ? attributes.includes(name) : groups.includes(group)) return { group, name };
+    const said = JSON.stringify((prefix === undefined ? name : `${prefix}.${name}`).slice(0, 100));
+    const allowed = [...attributes, ...groups.map((each) => `${each}.<name>`)];
+    throw this.#error(`${of} have no field ${said}: they have ${allowed.join(', ')}`, { allowed });
+  }
+
+  /** Error of a text that cannot be read. */
+  invalid(message: string): CodedError {
+    const { attributes, groups } = this.#known;
+    const comparison = groups.includes('metrics')
+      ? "metrics.sharpe_ratio > 1 AND params.strategy = 'ema_crossover'"
+      : `${attributes[0]} LIKE 'a%'`;
+    const example = this.#parameter === 'filter' ? comparison : `${attributes[0]} DESC`;
+    return this.#error(`${message}. An example: ${example}`);
+  }
+
+  #error(message: string, context = {}): CodedError {
+    const field = this.#parameter;
+    return new CodedError('VAL005', { message: `${field}: ${message}`, field, context });
+  }
+
   #skip(): void {
     while (this.#text[this.#at]?.trim() === '') this.#at += 1;
   }
 }
 
-const EXAMPLE = "metrics.sharpe_ratio > 1 AND params.strategy = 'ema_crossover'";
-
-function invalid(message: string): CodedError {
-  return new CodedError('VAL005', { message: `filter: ${message}. An example: ${EXAMPLE}`, field: 'filter' });
-}
-
-/** The test of a filter; without one everything passes. Throws VAL005 for one that cannot be read. */
-export function parseFilter(text: string | undefined): {
+/** The test of a filter; without one everything passes. Throws VAL005 for one that cannot be read, or names an unknown field. */
+export function parseFilter(
+  text: string | undefined,
+  known: KnownFields,
+): {
   readonly passes: (searched: Searchable, work: SearchWork) => boolean;
   readonly fields: readonly Field[];
 } {
-  const reader = new Reader(text ?? '');
+  const reader = new Reader('filter', text ?? '', known);
   const comparisons: Comparison[] = [];
   while (!reader.ended) {
     if (comparisons.length > 0) reader.read(/AND\b/iy, 'AND');
     comparisons.push(readComparison(reader));
   }
-  const asked = comparisons.filter(({ name }) => name !== PROMPT_TAG);
-  return { passes: (searched, work) => asked.every((each) => holds(each, searched, work)), fields: asked };
+  const isOfPrompts = ({ name }: Comparison) => name === PROMPT_TAG;
+  return {
+    passes: (searched, work) =>
+      comparisons.every((each) => holds(each, isOfPrompts(each) ? NO_PROMPT : searched, work)),
+    fields: comparisons.filter((each) => !isOfPrompts(each)),
+  };
 }
 
-/** The text that a field equals in a filter; undefined when the filter does not compare it so. Throws VAL005. */
+/** The text that a field equals in a filter; undefined when the filter does not compare it so. Throws as {@link parseFilter}. */
 export function equalTo(
   text: string | undefined,
-  name: string,
-  group: Group = 'attributes',
+  known: KnownFields,
+  { group, name }: Field,
 ): string | undefined {
-  const found = (parseFilter(text).fields as readonly Comparison[]).find(
+  const found = (parseFilter(text, known).fields as readonly Comparison[]).find(
     (each) => each.group === group && each.name === name && each.operator === '=',
   );
   return found && String(found.values[0]);
 }
 
 function readComparison(reader: Reader): Comparison {
-  const field = fieldOf(reader.read(NAME, 'A field'));
+  const field = reader.field();
   const operator = reader.read(OPERATOR, 'An operator')[0].toUpperCase().replace(/\s+/, ' ');
   if (!/IN$/.test(operator)) return { ...field, operator, values: [readValue(reader)] };
   reader.read(/\(/y, '(');
@@ -143,25 +194,14 @@ function readValue(reader: Reader): string | number {
   return number === undefined ? (single ?? double)! : Number(number);
 }
 
-function fieldOf([, prefix, plain, backquoted, quoted]: RegExpExecArray): Field {
-  const name = (plain ?? backquoted ?? quoted)!;
-  if (prefix === undefined) return { group: 'attributes', name };
-  const group = GROUPS[prefix.toLowerCase()];
-  if (group) return { group, name };
-  throw invalid(`${JSON.stringify(prefix)} is no group of fields: use metrics, params, tags or attributes`);
-}
-
-/** Orders of a list, first the most important. Throws VAL005 for one that cannot be read. */
-export function parseOrders(texts: readonly string[] | undefined): Order[] {
+/** Orders of a list, first the most important. Throws VAL005 for one that cannot be read, or names an unknown field. */
+export function parseOrders(texts: readonly string[] | undefined, known: KnownFields): Order[] {
   return (texts ?? []).map((text) => {
-    const reader = new Reader(text);
-    const field = fieldOf(reader.read(NAME, 'A field'));
+    const reader = new Reader('order_by', text, known);
+    const field = reader.field();
     const direction = reader.find(/(ASC|DESC)\b/iy)?.[1]?.toUpperCase();
     if (reader.ended) return { ...field, descending: direction === 'DESC' };
-    throw new CodedError('VAL005', {
-      message: `order_by: ${JSON.stringify(text.slice(0, 100))} is not a field with ASC or DESC`,
-      field: 'order_by',
-    });
+    throw reader.invalid(`${JSON.stringify(text.slice(0, 100))} is not a field with ASC or DESC`);
   });
 }
 

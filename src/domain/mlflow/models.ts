@@ -1,7 +1,8 @@
 import type { KeyValue, MlflowModel, MlflowVersion } from '#contract/registry/mlflow-api.ts';
 import type { ModelVersion } from '#contract/registry/registry-api.ts';
-import { STAGES } from '#contract/registry/stored-registry.ts';
+import { STAGES, type Stage } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { type Caller, mayAccess } from '../access/access.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import type { Clock } from '../ports.ts';
@@ -10,7 +11,7 @@ import { isoTime } from '../shared/iso-time.ts';
 import { isOwnTag, OWN_TAGS } from '../shared/validate.ts';
 import { aliasesOf } from '../transitions/find-version.ts';
 import { artifactUri } from './artifacts.ts';
-import type { Searchable } from './filter.ts';
+import type { Attributes, KnownFields, Searchable } from './filter.ts';
 
 /** The registry as MLflow's clients see it: a registered model is a strategy. */
 
@@ -18,15 +19,22 @@ export interface MlflowModelsDeps extends ReadModelsDeps {
   readonly strategies: Strategies;
 }
 
-/** Names of the models that the caller may read, ascending. Throws SVC005. */
+/** Names of the models that the caller may read, ascending; of one name at most that. Throws SVC005. */
 export async function modelNames(
   { registry, strategies }: Pick<MlflowModelsDeps, 'registry' | 'strategies'>,
   caller: Caller,
+  named?: string,
 ): Promise<string[]> {
-  const names = new Set((await strategies.list()).strategies.map(({ definition }) => definition.name));
-  // The file of a released strategy may be gone.
-  for await (const { row } of registry.catalog({}, { field: 'name', order: 'asc' }, null))
-    names.add(row.model_name);
+  const names = new Set<string>();
+  if (named === undefined) {
+    for (const { definition } of (await strategies.list()).strategies) names.add(definition.name);
+    // The file of a released strategy may be gone.
+    for await (const { row } of registry.catalog({}, { field: 'name', order: 'asc' }, null))
+      names.add(row.model_name);
+  } else if (named !== '' && named.length <= MAX_ID_LENGTH) {
+    // A key of a table has a length; no model has another name.
+    names.add(named);
+  }
   const models = await registry.sharing.findMany([...names]);
   return [...models]
     .filter(([, model]) => mayAccess(caller, model, 'read'))
@@ -96,14 +104,30 @@ function newestOf(
   });
 }
 
-/** Newest version of each of the stages of a model; without stages of every one. Throws RES002, SVC005. */
+/** Newest version of each of the stages of a model; without stages of every one. Throws VAL005, RES002, SVC005. */
 export async function latestVersions(
   deps: MlflowModelsDeps,
   name: string,
-  stages: readonly string[] | undefined,
+  stages: readonly string[] = [],
 ): Promise<MlflowVersion[]> {
+  const wanted = stages.map((stage) => stageOf(stage, 'stages'));
   const versions = await listVersions(deps, { model: name, includeArchived: true });
-  return newestOf(name, versions, stages && stages.length > 0 ? stages : STAGES);
+  return newestOf(
+    name,
+    versions,
+    stages.length > 0 ? STAGES.filter((each) => wanted.includes(each)) : STAGES,
+  );
+}
+
+/** The stage with a name, in any case: MLflow's client accepts either. Throws VAL005 for one that does not exist. */
+export function stageOf(name: string, field: string): Stage {
+  const stage = STAGES.find((each) => each.toLowerCase() === name.toLowerCase());
+  if (stage) return stage;
+  throw new CodedError('VAL005', {
+    message: `No stage is named ${JSON.stringify(name.slice(0, 40))}: the stages are ${STAGES.join(', ')}`,
+    field,
+    context: { value: name.slice(0, 40), allowed: STAGES },
+  });
 }
 
 export function versionView(name: string, version: ModelVersion): MlflowVersion {
@@ -168,21 +192,57 @@ function times({ created_at, updated_at }: { readonly created_at: string; readon
 }
 
 /** Fields of a model by which a search filters and orders. */
+export const MODEL_FIELDS = {
+  of: 'models',
+  attributes: ['name', 'creation_timestamp', 'last_updated_timestamp', 'timestamp'],
+  groups: ['tags'],
+} as const satisfies KnownFields;
+
+/** A model as a search reads it. */
 export function searchableModel({ tags, ...model }: MlflowModel): Searchable {
   const { name, creation_timestamp, last_updated_timestamp } = model;
-  const attributes = { name, creation_timestamp, last_updated_timestamp, timestamp: last_updated_timestamp };
+  const attributes: Attributes<typeof MODEL_FIELDS> = {
+    name,
+    creation_timestamp,
+    last_updated_timestamp,
+    timestamp: last_updated_timestamp,
+  };
   return { attributes, tags: asRecord(tags) };
 }
 
 /** Fields of a version by which a search filters and orders. */
+export const VERSION_FIELDS = {
+  of: 'versions',
+  attributes: [
+    'name',
+    'version_number',
+    'run_id',
+    'source_path',
+    'creation_timestamp',
+    'last_updated_timestamp',
+    'current_stage',
+    'stage',
+    'version',
+  ],
+  groups: ['tags'],
+} as const satisfies KnownFields;
+
+/** A version as a search reads it. */
 export function searchableVersion(version: MlflowVersion): Searchable {
   const { name, run_id, source, current_stage, creation_timestamp, last_updated_timestamp } = version;
-  const numbers = { version_number: Number(version.version), creation_timestamp, last_updated_timestamp };
-  const texts = { name, run_id, source_path: source, current_stage, stage: current_stage };
-  return {
-    attributes: { ...numbers, ...texts, version: Number(version.version) },
-    tags: asRecord(version.tags),
+  const number = Number(version.version);
+  const attributes: Attributes<typeof VERSION_FIELDS> = {
+    name,
+    version_number: number,
+    version: number,
+    run_id,
+    source_path: source,
+    current_stage,
+    stage: current_stage,
+    creation_timestamp,
+    last_updated_timestamp,
   };
+  return { attributes, tags: asRecord(version.tags) };
 }
 
 /** Pairs by key; the first of a key holds. */

@@ -2,7 +2,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import type { Cursors } from '../shared/cursors.ts';
 import { SearchWork } from '../shared/search-work.ts';
-import { compareBy, parseFilter, parseOrders, type Searchable } from './filter.ts';
+import { compareBy, type KnownFields, parseFilter, parseOrders, type Searchable } from './filter.ts';
 
 /** Query of a list. An empty text is one that is not given. */
 export interface ListQuery {
@@ -34,10 +34,11 @@ export function checkQuery({ filter = '', order_by = [] }: ListQuery): void {
 export async function select<T>(
   items: readonly T[],
   { filter, order_by }: ListQuery,
+  fields: KnownFields,
   searchable: (item: T) => Searchable,
 ): Promise<T[]> {
-  const { passes } = parseFilter(filter);
-  const compare = compareBy(parseOrders(order_by));
+  const { passes } = parseFilter(filter, fields);
+  const compare = compareBy(parseOrders(order_by, fields));
   const work = new SearchWork('filter');
   const found: { readonly item: T; readonly searched: Searchable }[] = [];
   for (const item of items) {

@@ -17,7 +17,7 @@ import {
 import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
 import type { JobRow } from '../jobs/job-list-ports.ts';
 import { artifactUri } from './artifacts.ts';
-import type { Searchable } from './filter.ts';
+import type { Attributes, KnownFields, Searchable } from './filter.ts';
 import { allTags, asRecord, ownTags } from './models.ts';
 
 /** Backtests, hyperopt jobs and trials as MLflow's runs. */
@@ -53,6 +53,28 @@ const trialId = (jobId: string, number: number) => `${jobId}_${number}`;
 
 type Row = JobRow | HyperoptRow;
 
+/** Fields of a run by which a search filters and orders. */
+export const RUN_FIELDS = {
+  of: 'runs',
+  attributes: [
+    'run_id',
+    'run_name',
+    'experiment_id',
+    'status',
+    'user_id',
+    'start_time',
+    'end_time',
+    'artifact_uri',
+    // Names that MLflow accepts too.
+    'created',
+    'Created',
+    'run name',
+    'Run name',
+    'Run Name',
+  ],
+  groups: ['metrics', 'params', 'tags'],
+} as const satisfies KnownFields;
+
 /** Attributes and metrics of a run, which its row in the list of jobs has. */
 export function searchableRow(row: Row): Searchable {
   const { job_id, strategy, owner, status, experiment_name } = row;
@@ -73,7 +95,7 @@ export function searchableRow(row: Row): Searchable {
   };
 }
 
-/** Fields of a run by which a search filters and orders. */
+/** A run as a search reads it. */
 export function searchableRun({ info, data }: MlflowRun): Searchable {
   const tags = asRecord(data.tags);
   return {
@@ -94,13 +116,12 @@ function earnedBy(
 
 function attributesOf(
   info: Omit<MlflowRun['info'], 'run_uuid' | 'lifecycle_stage'>,
-): Searchable['attributes'] {
+): Attributes<typeof RUN_FIELDS> {
   const { run_id, run_name, user_id, status, start_time, end_time, artifact_uri, experiment_id } = info;
   const end = end_time === 0 ? undefined : end_time;
   const texts = { run_id, run_name, user_id, status, artifact_uri, experiment_id };
-  // Names that MLflow accepts too.
-  const others = { 'Run Name': run_name, created: start_time, Created: start_time };
-  return { ...texts, ...others, start_time, end_time: end };
+  const names = { 'run name': run_name, 'Run name': run_name, 'Run Name': run_name };
+  return { ...texts, ...names, start_time, created: start_time, Created: start_time, end_time: end };
 }
 
 interface Period {

@@ -1,6 +1,7 @@
 import { BACKTEST_ID_PREFIX, type StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import type { StoredHyperoptJob } from '#contract/hyperopt/hyperopt.ts';
 import type { MlflowRun } from '#contract/registry/mlflow-api.ts';
+import { CodedError } from '#contract/values/errors.ts';
 import { HYPEROPT_ID_PREFIX, JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import { type Caller, findAccessible, type Ownership } from '../access/access.ts';
@@ -10,10 +11,18 @@ import type { HyperoptRow, HyperoptStore, TrialLedger } from '../hyperopt/hypero
 import type { JobLists, JobRow } from '../jobs/job-list-ports.ts';
 import type { JobStore } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
-import { unknownBacktest, unknownHyperopt } from '../shared/unknown-resources.ts';
+import { unknownHyperopt } from '../shared/unknown-resources.ts';
 import { equalTo, type Field, parseFilter, parseOrders } from './filter.ts';
 import { checkQuery, type ListQuery, pageOf, select } from './pages.ts';
-import { backtestRun, experimentName, hyperoptRun, searchableRow, searchableRun, trialRun } from './runs.ts';
+import {
+  backtestRun,
+  experimentName,
+  hyperoptRun,
+  RUN_FIELDS,
+  searchableRow,
+  searchableRun,
+  trialRun,
+} from './runs.ts';
 
 export interface MlflowRunsDeps {
   readonly jobs: JobStore;
@@ -28,12 +37,12 @@ type Row = JobRow | HyperoptRow;
 const READS_AT_ONCE = 20;
 
 /** Tag of a trial by which a search finds the trials of a hyperopt job. */
-const PARENT = 'mlflow.parentRunId';
+const PARENT: Field = { group: 'tags', name: 'mlflow.parentRunId' };
 
 /**
  * One page of the runs of some experiments that pass a filter, newest first without an order. It covers the newest 2,000 backtests and
  * 2,000 hyperopt jobs that the caller sees; trials only for a filter `tags.mlflow.parentRunId = '<hyperopt job>'`.
- * Throws VAL005, VAL006, DATA005, and OPT001, AUTH005 or RES006 for the hyperopt job of a filter.
+ * Throws VAL005, VAL006, DATA005.
  */
 export async function searchRuns(
   deps: MlflowRunsDeps,
@@ -46,20 +55,22 @@ export async function searchRuns(
   const scope = `runs:${query.experiment_ids?.join() ?? ''}`;
   const page = <T>(items: readonly T[]) => pageOf(deps.cursors, items, scope, query, MLFLOW_LIMITS.runs);
   const isOf = (name: string | null) => experiments === undefined || experiments.includes(name);
-  const parent = equalTo(query.filter, PARENT, 'tags');
+  const parent = equalTo(query.filter, RUN_FIELDS, PARENT);
   if (parent !== undefined) {
-    const job = await readHyperopt(deps, ownership, caller, parent);
-    const trials = isOf(job.experiment_name) && !job.results_expired ? await deps.ledger.read(parent, 0) : [];
-    const runs = trials.map((trial) => trialRun(job, trial));
-    const { items, next_page_token } = page(await select(runs, query, searchableRun));
+    const runs = (await trialsOf(deps, ownership, caller, parent)).filter(({ info }) =>
+      isOf(experimentName(info.experiment_id) ?? null),
+    );
+    const { items, next_page_token } = page(await select(runs, query, RUN_FIELDS, searchableRun));
     return { runs: items, next_page_token };
   }
   const rows = (await newestRows(deps, caller, experiments)).filter((row) => isOf(row.experiment_name));
   if (isAboutRows(query)) {
-    const { items, next_page_token } = page(await select(rows, query, searchableRow));
+    const { items, next_page_token } = page(await select(rows, query, RUN_FIELDS, searchableRow));
     return { runs: await readRuns(deps, items), next_page_token };
   }
-  const { items, next_page_token } = page(await select(await readRuns(deps, rows), query, searchableRun));
+  const { items, next_page_token } = page(
+    await select(await readRuns(deps, rows), query, RUN_FIELDS, searchableRun),
+  );
   return { runs: items, next_page_token };
 }
 
@@ -67,7 +78,7 @@ export async function searchRuns(
 function isAboutRows({ filter, order_by }: ListQuery): boolean {
   const inRow = ({ group, name }: Field) =>
     group === 'attributes' || (group === 'metrics' && !OF_HYPEROPT.includes(name));
-  return [...parseFilter(filter).fields, ...parseOrders(order_by)].every(inRow);
+  return [...parseFilter(filter, RUN_FIELDS).fields, ...parseOrders(order_by, RUN_FIELDS)].every(inRow);
 }
 
 /** Metrics of a hyperopt job that only its run has. */
@@ -133,24 +144,54 @@ function existing<Job extends StoredBacktestJob | StoredHyperoptJob>(
 
 const isBacktest = (id: string) => id.startsWith(BACKTEST_ID_PREFIX);
 
-/** The run of a backtest, a hyperopt job or a trial. Throws RES001, OPT001, AUTH005, RES006, DATA005. */
+/** Trials of a hyperopt job as runs. A search finds none of a job that the caller may not read, or that does not exist any more. */
+async function trialsOf(
+  deps: MlflowRunsDeps,
+  ownership: Ownership,
+  caller: Caller,
+  parent: string,
+): Promise<MlflowRun[]> {
+  try {
+    const job = await readHyperopt(deps, ownership, caller, parent);
+    const trials = job.results_expired ? [] : await deps.ledger.read(parent, 0);
+    return trials.map((trial) => trialRun(job, trial));
+  } catch (error) {
+    if (error instanceof CodedError && ['OPT001', 'AUTH005', 'RES006'].includes(error.code)) return [];
+    throw error;
+  }
+}
+
+/** The run of a backtest, a hyperopt job or a trial. Throws RES001, AUTH005, RES006, DATA005. */
 export async function readRun(
   deps: MlflowRunsDeps,
   ownership: Ownership,
   caller: Caller,
   id: string,
 ): Promise<MlflowRun> {
-  if (isBacktest(id)) {
-    await findAccessible(ownership, caller, { kind: 'backtest', id, field: 'run_id', level: 'read' });
-    return backtestRun(await getBacktest(deps, id));
+  try {
+    if (isBacktest(id)) {
+      await findAccessible(ownership, caller, { kind: 'backtest', id, field: 'run_id', level: 'read' });
+      return backtestRun(await getBacktest(deps, id));
+    }
+    const [jobId = '', number] = id.split('_', 2);
+    const job = await readHyperopt(deps, ownership, caller, jobId);
+    if (number === undefined) return hyperoptRun(job);
+    const [trial] = /^\d{1,9}$/.test(number) ? await deps.ledger.read(jobId, Number(number), 1) : [];
+    if (trial?.number !== Number(number)) throw unknownRun(id);
+    return trialRun(job, trial);
+  } catch (error) {
+    // The client asked for a run: it does not know which kind of job that would be.
+    throw error instanceof CodedError && ['RES001', 'OPT001'].includes(error.code) ? unknownRun(id) : error;
   }
-  const [jobId, number] = id.split('_', 2);
-  if (!jobId) throw unknownBacktest(id, 'run_id');
-  const job = await readHyperopt(deps, ownership, caller, jobId);
-  if (number === undefined) return hyperoptRun(job);
-  const [trial] = /^\d{1,9}$/.test(number) ? await deps.ledger.read(jobId, Number(number), 1) : [];
-  if (trial?.number !== Number(number)) throw unknownBacktest(id, 'run_id');
-  return trialRun(job, trial);
+}
+
+function unknownRun(id: string): CodedError {
+  const named = id.slice(0, 100);
+  return new CodedError('RES001', {
+    message: `Run with id=${named} not found`,
+    field: 'run_id',
+    context: { run_id: named },
+  });
 }
 
 async function readHyperopt(

@@ -6,20 +6,25 @@ import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { type Caller, findAccessible, type Ownership } from '#domain/access/access.ts';
 import { exportBacktest } from '#domain/backtests/export-backtest.ts';
+import { getCompletedBacktest } from '#domain/backtests/get-backtest.ts';
 import { listExperiments } from '#domain/jobs/experiments.ts';
-import { ARTIFACT_NAMES, artifactUri, formatOf } from '#domain/mlflow/artifacts.ts';
-import { equalTo } from '#domain/mlflow/filter.ts';
+import { artifactUri, filesBelow, formatOf, MODEL_FILE, modelFile } from '#domain/mlflow/artifacts.ts';
+import { type Attributes, equalTo, type KnownFields, type Searchable } from '#domain/mlflow/filter.ts';
 import {
+  asRecord,
   latestVersions,
   type MlflowModelsDeps,
+  MODEL_FIELDS,
   modelNames,
   readModel,
   readVersions,
   searchableModel,
   searchableVersion,
+  stageOf,
+  VERSION_FIELDS,
   versionView,
 } from '#domain/mlflow/models.ts';
-import { checkQuery, pageOf, select } from '#domain/mlflow/pages.ts';
+import { checkQuery, type ListQuery, pageOf, select } from '#domain/mlflow/pages.ts';
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
 import { getVersion } from '#domain/registry/read-models.ts';
@@ -34,6 +39,8 @@ type MlflowOperation = Extract<keyof Handlers<'backend'>, `mlflow${string}`>;
 type Transitions = Pick<Handlers<'backend'>, 'stageVersion' | 'promoteVersion' | 'rollbackModel'>;
 
 interface MlflowDeps extends MlflowModelsDeps, MlflowRunsDeps, Pick<BacktestsDeps, 'downloads' | 'results'> {}
+
+type FileRequest = Pick<Parameters<Handlers<'backend'>['mlflowGetArtifact']>[0], 'params' | 'correlationId'>;
 
 /** Handlers of MLflow's API. Transitions are those of the registry's own operations. */
 export function mlflowHandlers(
@@ -51,12 +58,45 @@ export function mlflowHandlers(
     const found = await getVersion(deps, { model, version });
     return { status: 200 as const, body: { model_version: versionView(model, found) } };
   };
+  const newestVersions = async (
+    principal: Principal,
+    { name, stages }: { readonly name: string; readonly stages?: readonly string[] | undefined },
+  ) => {
+    await checkModel(principal, name, 'read');
+    return { status: 200 as const, body: { model_versions: await latestVersions(deps, name, stages) } };
+  };
+  const searchExperiments = async (
+    principal: Principal,
+    query: ListQuery & { readonly view_type?: string | undefined },
+  ) => {
+    checkQuery(query);
+    const all = query.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
+    const found = await select(all, query, EXPERIMENT_FIELDS, searchableExperiment);
+    const page = pageOf(deps.cursors, found, 'experiments', query, MLFLOW_LIMITS.experiments);
+    return {
+      status: 200 as const,
+      body: { experiments: page.items, next_page_token: page.next_page_token },
+    };
+  };
+  const fileOf = async ({ params, correlationId }: FileRequest) => {
+    const { job_id, file } = params;
+    const answer = (body: string, contentType: string) => {
+      const headers: Record<string, string> = { 'Content-Type': contentType };
+      return { status: 200 as const, body, headers };
+    };
+    if (file === MODEL_FILE)
+      return answer(modelFile(await getCompletedBacktest(deps, job_id)), 'application/yaml');
+    const exported = await exportBacktest(deps, job_id, { format: formatOf(file), correlationId });
+    if ('file' in exported) return answer(exported.content, exported.file.contentType);
+    const headers: Record<string, string> = { Location: exported.link.url };
+    return { status: 302 as const, body: '', headers };
+  };
   return {
     ...mlflowWriteHandlers(deps, { checkModel, versionOf }),
     mlflowSearchModels: async ({ query, principal }) => {
       const names = await modelNames(deps, callerOf(principal));
       const models = await Promise.all(names.map((name) => readModel(deps, name)));
-      const found = await select(models, query, searchableModel);
+      const found = await select(models, query, MODEL_FIELDS, searchableModel);
       const { items, next_page_token } = pageOf(
         deps.cursors,
         found,
@@ -70,20 +110,17 @@ export function mlflowHandlers(
       await checkModel(principal, name, 'read');
       return { status: 200, body: { registered_model: await readModel(deps, name) } };
     },
-    mlflowGetLatestVersions: async ({ body: { name, stages }, principal }) => {
-      await checkModel(principal, name, 'read');
-      return { status: 200, body: { model_versions: await latestVersions(deps, name, stages) } };
-    },
+    mlflowGetLatestVersions: async ({ body, principal }) => newestVersions(principal, body),
+    mlflowLatestVersions: async ({ query, principal }) => newestVersions(principal, query),
     mlflowGetVersionByAlias: async ({ query: { name, alias }, principal }) => {
       await checkModel(principal, name, 'read');
       return versionOf(name, alias);
     },
     mlflowSearchVersions: async ({ query, principal }) => {
-      const named = equalTo(query.filter, 'name');
-      if (named !== undefined) await checkModel(principal, named, 'read');
-      const names = named === undefined ? await modelNames(deps, callerOf(principal)) : [named];
+      const named = equalTo(query.filter, VERSION_FIELDS, { group: 'attributes', name: 'name' });
+      const names = await modelNames(deps, callerOf(principal), named);
       const versions = (await Promise.all(names.map((name) => readVersions(deps, name)))).flat();
-      const found = await select(versions, query, searchableVersion);
+      const found = await select(versions, query, VERSION_FIELDS, searchableVersion);
       const { items, next_page_token } = pageOf(
         deps.cursors,
         found,
@@ -103,46 +140,33 @@ export function mlflowHandlers(
       return { status: 200, body: { artifact_uri: artifactUri(backtest_run_id) } };
     },
     mlflowTransitionStage: async ({ body, ...request }) => {
-      const { name, version, stage } = body;
-      const wanted = TRANSITIONS[stage.toLowerCase()];
-      if (!wanted) throw unknownStage(stage);
-      if (wanted === 'Production') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
+      const { name, version, archive_existing_versions } = body;
+      const stage = transitionTo(body.stage);
+      if (stage === 'Production') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
       await checkModel(request.principal, name, 'write');
       const comment = 'By the API of MLflow';
       const before = await getVersion(deps, { model: name, version });
-      if (wanted === 'Staging') {
-        await transitions.stageVersion({
-          ...request,
-          params: { name },
-          query: undefined,
-          body: { version, comment },
-        });
+      const staging = { ...request, params: { name }, query: undefined, body: { version, comment } };
+      // Not to archive the version in Production means: only where there is none.
+      const alone = archive_existing_versions === false && { expected_production: null };
+      if (stage === 'Staging') {
+        await transitions.stageVersion(staging);
       } else if (before.stage === 'Archived') {
         const rollback = {
           params: { model_name: name },
           query: undefined,
-          body: { version, reason: comment },
+          body: { version, reason: comment, ...alone },
         };
-        await transitions.rollbackModel({ ...request, ...rollback });
+        await transitions.rollbackModel({ ...request, ...rollback }).catch(archivesNone);
       } else {
-        await transitions.promoteVersion({
-          ...request,
-          params: { name },
-          query: undefined,
-          body: { version, comment },
-        });
+        await transitions
+          .promoteVersion({ ...staging, body: { ...staging.body, ...alone } })
+          .catch(archivesNone);
       }
       return versionOf(name, version);
     },
-    mlflowSearchExperiments: async ({ body, principal }) => {
-      checkQuery(body);
-      const all = body.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
-      const found = await select(all, body, ({ name, experiment_id, last_update_time }) => ({
-        attributes: { name, experiment_id, last_update_time },
-      }));
-      const page = pageOf(deps.cursors, found, 'experiments', body, MLFLOW_LIMITS.experiments);
-      return { status: 200, body: { experiments: page.items, next_page_token: page.next_page_token } };
-    },
+    mlflowSearchExperiments: async ({ body, principal }) => searchExperiments(principal, body),
+    mlflowListExperiments: async ({ query, principal }) => searchExperiments(principal, query),
     mlflowGetExperiment: async ({ query: { experiment_id }, principal }) => {
       const name = experimentName(experiment_id);
       if (name === undefined) throw unknownExperiment('experiment_id');
@@ -168,43 +192,56 @@ export function mlflowHandlers(
       const metrics = data.metrics.filter(({ key }) => key === metric_key);
       return { status: 200, body: { metrics, next_page_token: '' } };
     },
+    mlflowSearchLoggedModels: async () => ({ status: 200, body: { models: [], next_page_token: '' } }),
     mlflowListArtifacts: async ({ query: { path = '' }, principal }) => {
       const files = path === '' ? [] : await filesOf(deps, ownership, callerOf(principal), path);
       return { status: 200, body: { root_uri: artifactUri(path), files } };
     },
-    mlflowGetArtifact: async ({ params: { job_id, file }, correlationId }) => {
-      const exported = await exportBacktest(deps, job_id, { format: formatOf(file), correlationId });
-      if ('link' in exported) {
-        const headers: Record<string, string> = { Location: exported.link.url };
-        return { status: 302, body: '', headers };
-      }
-      const headers: Record<string, string> = { 'Content-Type': exported.file.contentType };
-      return { status: 200, body: exported.content, headers };
-    },
+    mlflowGetArtifact: fileOf,
+    mlflowGetModelFile: fileOf,
   };
 }
 
-/** Stages to which a version can be brought, by their names in lower case: MLflow's client accepts either. */
-const TRANSITIONS: Readonly<Record<string, Extract<Stage, 'Staging' | 'Production'>>> = {
-  staging: 'Staging',
-  production: 'Production',
-};
-
-function unknownStage(stage: string): CodedError {
-  const allowed = Object.values(TRANSITIONS);
-  return new CodedError('RES005', {
-    message: `No version can be brought to ${JSON.stringify(stage.slice(0, 40))}: only to ${allowed.join(' or ')}. A version is archived when another takes its place.`,
+/** The stage to which a version is brought. Throws VAL005 for a stage that does not exist, RES005 for one that others lead to. */
+function transitionTo(name: string): Extract<Stage, 'Staging' | 'Production'> {
+  const stage = stageOf(name, 'stage');
+  if (stage === 'Staging' || stage === 'Production') return stage;
+  throw new CodedError('RES005', {
+    message: `No version can be brought to ${stage}: only to Staging or Production. A version is archived when another takes its place.`,
     field: 'stage',
-    context: { allowed },
+    context: { allowed: ['Staging', 'Production'] },
   });
 }
 
-/** Files of a run, of which only a completed backtest has some. A file has none: so the client knows it from a folder. */
+/** Says in the words of MLflow's client why a promotion was refused that may archive no version. */
+function archivesNone(error: unknown): never {
+  if (!(error instanceof CodedError) || error.field !== 'expected_production') throw error;
+  const { current_production } = error.context;
+  throw new CodedError('RES005', {
+    message: `Version ${current_production} is in Production and would be archived: pass archive_existing_versions=True`,
+    field: 'archive_existing_versions',
+    context: { current_production },
+  });
+}
+
+/** Files of a run, of which only a completed backtest has some. */
 async function filesOf(deps: MlflowRunsDeps, ownership: Ownership, caller: Caller, path: string) {
-  const [id = '', ...file] = path.split('/');
+  const [id = '', ...below] = path.split('/');
   const { info } = await readRun(deps, ownership, caller, id);
-  if (info.status !== 'FINISHED' || !id.startsWith(BACKTEST_ID_PREFIX) || file.length > 0) return [];
-  return ARTIFACT_NAMES.map((name) => ({ path: name, is_dir: false }));
+  if (info.status !== 'FINISHED' || !id.startsWith(BACKTEST_ID_PREFIX)) return [];
+  return filesBelow(below.join('/')).map((name) => ({ path: name, is_dir: false }));
+}
+
+/** Fields of an experiment by which a search filters and orders. */
+const EXPERIMENT_FIELDS = {
+  of: 'experiments',
+  attributes: ['name', 'experiment_id', 'last_update_time'],
+  groups: ['tags'],
+} as const satisfies KnownFields;
+
+function searchableExperiment({ name, experiment_id, last_update_time, tags }: MlflowExperiment): Searchable {
+  const attributes: Attributes<typeof EXPERIMENT_FIELDS> = { name, experiment_id, last_update_time };
+  return { attributes, tags: asRecord(tags) };
 }
 
 function experiment(name: string | null, lastSubmitted: string | undefined): MlflowExperiment {

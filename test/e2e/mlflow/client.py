@@ -82,6 +82,8 @@ created = client.create_model_version(
 writes["create_model_version"] = [created.version, created.run_id, created.status, created.tags["desk"]]
 registered = mlflow.register_model(f"mlflow-artifacts:/{unregistered}", MODEL)
 writes["register_model"] = [registered.version, registered.run_id, registered.status]
+by_runs = [mlflow.register_model(f"runs:/{unregistered}{folder}", MODEL) for folder in ("", "/model")]
+writes["register_model of runs:/"] = [[each.version, each.run_id] for each in by_runs]
 client.set_registered_model_alias(MODEL, "shadow", "1")
 aliased = client.get_model_version_by_alias(MODEL, "shadow")
 aliases = dict(client.get_registered_model(MODEL).aliases)
@@ -97,6 +99,16 @@ writes["set_model_version_tag"] = tagged
 writes["delete_model_version_tag"] = client.get_model_version(MODEL, "1").tags.get("reviewed")
 writes["transition_model_version_stage"] = [
     state(client.transition_model_version_stage(MODEL, "2", stage)) for stage in ("Staging", "Production")
+]
+client.transition_model_version_stage(MODEL, "1", "staging")
+reads["get_latest_versions by stage"] = [
+    each.version for each in client.get_latest_versions(MODEL, ["PRODUCTION", "staging"])
+]
+description = mlflow.artifacts.load_dict(f"models:/{MODEL}/2/MLmodel")
+reads["MLmodel"] = description["flavors"]["touchstone"]["strategy"]
+reads["unknown names"] = [
+    len(client.search_model_versions("name='nothing'")),
+    len(client.search_runs(everything, "tags.mlflow.parentRunId = 'nothing'")),
 ]
 
 # Addresses of versions, which the client resolves by the calls above.
@@ -123,6 +135,13 @@ print(
                 "tag": refusal(
                     lambda: client.set_model_version_tag(MODEL, "1", "touchstone.trials", "1")
                 ),
+                "production": refusal(
+                    lambda: client.transition_model_version_stage(MODEL, "1", "Production")
+                ),
+                "field": refusal(lambda: client.search_runs(everything, "start_tme > 1")),
+                "latest stage": refusal(lambda: client.get_latest_versions(MODEL, ["prod"])),
+                "unknown run": refusal(lambda: client.get_run("bt-none")),
+                "unknown folder": refusal(lambda: mlflow.register_model(f"runs:/{unregistered}/other", MODEL)),
                 "run": refusal(lambda: client.create_model_version(MODEL, "", study.info.run_id)),
             },
             "unserved": refusal(lambda: client.create_run("0")),

@@ -431,6 +431,14 @@ class Backend:
         """get_latest_versions: the newest version of each stage."""
         return self._connection.json(self._service, "POST", "/api/2.0/mlflow/registered-models/get-latest-versions", body=body, key=idempotency_key, keyed=True)
 
+    def mlflow_latest_versions(self, *, name: str, stages: list[str] | None = None) -> types.MlflowVersionList:
+        """get_latest_versions, as the client for Java sends it.
+
+        :param name: Name of the model: that of its strategy
+        :param stages: Names of stages, in any case. Default: every stage
+        """
+        return self._connection.json(self._service, "GET", "/api/2.0/mlflow/registered-models/get-latest-versions", query={"name": name, "stages": stages})
+
     def mlflow_get_version_by_alias(self, *, name: str, alias: str) -> types.MlflowVersionAnswer:
         """get_model_version_by_alias.
 
@@ -521,6 +529,17 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/2.0/mlflow/experiments/search", body=body, key=idempotency_key, keyed=True)
 
+    def mlflow_list_experiments(self, *, filter: str | None = None, max_results: int | None = None, order_by: list[str] | None = None, page_token: str | None = None, view_type: str | None = None) -> types.MlflowExperimentList:
+        """search_experiments by a query.
+
+        :param filter: Comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND params.strategy = "ema_crossover"`. Operators: =, !=, <, <=, >, >=, LIKE, ILIKE, IN, NOT IN
+        :param max_results: Maximum number of items on a page
+        :param order_by: Fields, each with ASC or DESC, such as `name DESC`
+        :param page_token: `next_page_token` of the previous page, with the same filters
+        :param view_type: `DELETED_ONLY` finds none
+        """
+        return self._connection.json(self._service, "GET", "/api/2.0/mlflow/experiments/search", query={"filter": filter, "max_results": max_results, "order_by": order_by, "page_token": page_token, "view_type": view_type})
+
     def mlflow_get_experiment(self, *, experiment_id: str) -> types.MlflowExperimentAnswer:
         """get_experiment.
 
@@ -558,10 +577,19 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/2.0/mlflow/metrics/get-history", query={"run_id": run_id, "metric_key": metric_key, "page_token": page_token})
 
+    def mlflow_search_logged_models(self, body: types.MlflowSearchLoggedModelsBody | None = None, *, idempotency_key: str | None = None) -> types.MlflowLoggedModelList:
+        """search_logged_models: none.
+
+        Runs log no models: a backtest is registered by its artifacts. `mlflow.register_model` asks after it found no model there.
+        """
+        return self._connection.json(self._service, "POST", "/api/2.0/mlflow/logged-models/search", body=body, key=idempotency_key, keyed=True)
+
     def mlflow_list_artifacts(self, *, path: str | None = None) -> types.MlflowFileList:
         """list_artifacts: files of a backtest.
 
-        :param path: ID of a backtest, or of a backtest and a file: `<job>/<file>`
+        With `MLmodel`, so that a run is a model for MLflow. The folder `model` has the same files: `mlflow.register_model` names a model by a folder of its run.
+
+        :param path: ID of a backtest, alone or with `/model` or `/<file>`
         """
         return self._connection.json(self._service, "GET", "/api/2.0/mlflow-artifacts/artifacts", query={"path": path})
 
@@ -574,6 +602,16 @@ class Backend:
         :param file: Name of a file of the list
         """
         return self._connection.file(self._service, "GET", "/api/2.0/mlflow-artifacts/artifacts/{job_id}/{file}", path_values={"job_id": job_id, "file": file})
+
+    def mlflow_get_model_file(self, job_id: str, file: str) -> bytes:
+        """download_artifacts of `runs:/<job>/model`: the same files.
+
+        For the owner of the backtest, whom it is shared with, and admins.
+
+        :param job_id: ID of a backtest
+        :param file: Name of a file of the list
+        """
+        return self._connection.file(self._service, "GET", "/api/2.0/mlflow-artifacts/artifacts/{job_id}/model/{file}", path_values={"job_id": job_id, "file": file})
 
     def create_webhook(self, body: types.WebhookRequest, *, idempotency_key: str | None = None) -> types.WebhookWithSecret:
         """Deliver events to a URL.

@@ -3232,7 +3232,14 @@ class MlflowFileListFilesItem(TypedDict):
 class MlflowGetLatestVersionsBody(TypedDict):
     name: str
     stages: NotRequired[list[str] | None]
-    """Default: every stage"""
+    """Names of stages, in any case. Default: every stage"""
+
+
+class MlflowLoggedModelList(TypedDict):
+    models: list[dict[str, Any]]
+    """Empty"""
+    next_page_token: str
+    """Empty at the end"""
 
 
 class MlflowMetric(TypedDict):
@@ -3376,7 +3383,7 @@ class MlflowSearchExperimentsBody(TypedDict):
     filter: NotRequired[str | None]
     """Comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND params.strategy = "ema_crossover"`. Operators: =, !=, <, <=, >, >=, LIKE, ILIKE, IN, NOT IN"""
     max_results: NotRequired[int | None]
-    """Maximum number of items on a page"""
+    """Maximum number of items on a page; a text of digits too"""
     order_by: NotRequired[list[str] | None]
     """Fields, each with ASC or DESC"""
     page_token: NotRequired[str | None]
@@ -3385,11 +3392,16 @@ class MlflowSearchExperimentsBody(TypedDict):
     """`DELETED_ONLY` finds none"""
 
 
+class MlflowSearchLoggedModelsBody(TypedDict):
+    experiment_ids: NotRequired[list[str] | None]
+    filter: NotRequired[str | None]
+
+
 class MlflowSearchRunsBody(TypedDict):
     filter: NotRequired[str | None]
     """Comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND params.strategy = "ema_crossover"`. Operators: =, !=, <, <=, >, >=, LIKE, ILIKE, IN, NOT IN"""
     max_results: NotRequired[int | None]
-    """Maximum number of items on a page"""
+    """Maximum number of items on a page; a text of digits too"""
     order_by: NotRequired[list[str] | None]
     """Fields, each with ASC or DESC"""
     page_token: NotRequired[str | None]
@@ -3422,7 +3434,7 @@ class MlflowTransitionRequest(TypedDict):
     stage: str
     """`Staging` or `Production`; from Archived to Production is a rollback"""
     archive_existing_versions: NotRequired[bool | None]
-    """Has no effect: a model has one version in Production, and the one before is archived"""
+    """A model has one version in Production, and the one before is archived: `false` is refused while there is another one. Has no effect on Staging. Default: true"""
 
 
 class MlflowUri(TypedDict):
