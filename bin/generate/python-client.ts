@@ -7,13 +7,15 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly (string | number | null)[];
-  readonly const?: string | number | boolean;
+  readonly const?: string | number;
+  readonly 'x-const'?: boolean;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
+  readonly 'x-additional-properties'?: Schema;
   readonly description?: string;
 }
 
@@ -247,7 +249,8 @@ class Types {
 
   /** Type of a schema. `prefix` is that of the module's names. */
   of(schema: Schema, name: string, prefix: string): string {
-    const { $ref, enum: values, const: constant, items, additionalProperties } = schema;
+    const { $ref, enum: values, items, additionalProperties } = schema;
+    const constant = schema.const ?? schema['x-const'];
     if ($ref) return prefix + $ref.split('/').at(-1)!;
     if (values) return literal(values);
     if (constant !== undefined) return literal([constant]);
@@ -260,8 +263,8 @@ class Types {
     const named = (type: string) => {
       if (type === 'array') return `list[${items ? this.of(items, `${name}Item`, prefix) : 'Any'}]`;
       if (type !== 'object') return PRIMITIVES[type]!;
-      const values = typeof additionalProperties === 'object' ? additionalProperties : {};
-      return `dict[str, ${this.of(values, `${name}Value`, prefix)}]`;
+      const values = schema['x-additional-properties'] ?? additionalProperties;
+      return `dict[str, ${this.of(typeof values === 'object' ? values : {}, `${name}Value`, prefix)}]`;
     };
     const kinds = [schema.type ?? []].flat();
     return kinds.length === 0 ? 'Any' : union(kinds.map(named));

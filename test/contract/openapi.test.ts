@@ -23,6 +23,7 @@ const MAY_BE_EMPTY = [
   'labelVersion',
 ];
 
+type Schema = Record<string, unknown>;
 interface Response {
   description: string;
   headers: Record<string, unknown>;
@@ -51,6 +52,7 @@ describe.each(['backend', 'strategy', 'data_collection'] as const)(
   (service) => {
     const { paths, components } = openApiDocument(service, VERSION) as unknown as Document;
     const schemas = schemasOf([components.schemas, bodiesOf(paths)]);
+    const everything = schemasOf([components, paths]);
 
     it('fields have no default, which would make them required', () => {
       expect(schemas.length).toBeGreaterThan(20);
@@ -68,6 +70,35 @@ describe.each(['backend', 'strategy', 'data_collection'] as const)(
     it('objects have no alternatives beside their fields, and enumerations no null', () => {
       expect(schemas.filter((schema) => schema.properties && (schema.anyOf ?? schema.oneOf))).toEqual([]);
       expect(schemas.filter((schema) => [schema.enum].flat().includes(null))).toEqual([]);
+    });
+
+    it('no schema has the name of a type of TypeScript, which a generator renames in some files only', () => {
+      const names = Object.keys(components.schemas!);
+      expect(names.filter((name) => name in globalThis || name === 'Record')).toEqual([]);
+    });
+
+    it('no union is an alternative of another one', () => {
+      const unions = everything.flatMap(({ anyOf, oneOf }) =>
+        [anyOf, oneOf].filter(Array.isArray),
+      ) as Schema[][];
+      expect(unions.length).toBeGreaterThan(5);
+      expect(unions.flat().filter((branch) => 'anyOf' in branch || 'oneOf' in branch)).toEqual([]);
+    });
+
+    it('no boolean is a constant, which Java reads as a text', () => {
+      const booleans = everything.filter(({ type }) => type === 'boolean');
+      expect(booleans.length).toBeGreaterThan(0);
+      expect(booleans.filter((schema) => 'const' in schema || 'enum' in schema)).toEqual([]);
+    });
+
+    it('no map of typed values is one of several types, for which Java has no name', () => {
+      const unions = everything.flatMap(({ anyOf }) => (Array.isArray(anyOf) ? [anyOf as Schema[]] : []));
+      const several = unions.filter((union) => union.filter(({ type }) => type !== 'null').length > 1);
+      expect(several.flat().filter((each) => !each.properties && each.additionalProperties)).toEqual([]);
+    });
+
+    it('no text with a format has a pattern, which Python would match against a time', () => {
+      expect(everything.filter((schema) => schema.format !== undefined && 'pattern' in schema)).toEqual([]);
     });
 
     it('files have a type that generators read as bytes', () => {
@@ -176,7 +207,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
       for (const status of new Set(documentedErrors(row).map((error) => String(error.status)))) {
         const { $ref } = documented.responses[status] as { $ref: string };
         expect(strings(resolve($ref), '$ref')).toEqual(
-          expect.arrayContaining(['#/components/schemas/Error', '#/components/schemas/ProxyAnswer']),
+          expect.arrayContaining(['#/components/schemas/ErrorBody', '#/components/schemas/ProxyAnswer']),
         );
       }
     }
@@ -257,10 +288,10 @@ function bodiesOf(paths: Document['paths']): unknown[] {
 }
 
 /** All objects at any depth: the schemas, and what is between them. */
-function schemasOf(value: unknown): Record<string, unknown>[] {
+function schemasOf(value: unknown): Schema[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.entries(value).flatMap(([key, each]) =>
     key === 'examples' || key === 'x-default' ? [] : schemasOf(each),
   );
-  return Array.isArray(value) ? inner : [value as Record<string, unknown>, ...inner];
+  return Array.isArray(value) ? inner : [value as Schema, ...inner];
 }

@@ -128,7 +128,7 @@ export class Oracle {
   generalProblems({ service, request, received }: Exchange): string[] {
     const { status, headers } = received;
     const allow = status === 405 && !headers.allow ? ['405 without Allow'] : [];
-    const name = isMlflow(parse(received.body)) ? 'MlflowError' : 'Error';
+    const name = isMlflow(parse(received.body)) ? 'MlflowError' : 'ErrorBody';
     const content = { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
     return [...allow, ...this.#bodyProblems(service, content, request, received)];
   }

@@ -38,5 +38,6 @@ export const ErrorBody = z
       context: z.looseObject({}).meta({ description: 'Values that explain the error' }),
     }),
   })
-  .meta({ id: 'Error', description: 'An error with a code.' });
+  // Not Error: generators rename a schema with the name of a type of their language, and forget to in some files.
+  .meta({ id: 'ErrorBody', description: 'An error with a code.' });
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -13,7 +13,8 @@ export const withoutSafeRange: Override = ({ jsonSchema }) => {
 /**
  * Schemas as generators of clients take them. A `default` makes an optional field required in TypeScript, Python takes a number
  * for a wrong constant where a string constant is an alternative, and `items: false` is not read at all. Alternatives of required
- * fields beside the fields themselves make Python omit the operation, and TypeScript a union without them.
+ * fields beside the fields themselves make Python omit the operation, and TypeScript a union without them. A constant boolean is an
+ * enumeration of texts in Java, and a pattern is checked against a time instead of its text in Python.
  */
 export const forGenerators: Override = ({ jsonSchema }) => {
   const { const: constant, prefixItems, default: usual, description, properties, anyOf } = jsonSchema;
@@ -21,6 +22,14 @@ export const forGenerators: Override = ({ jsonSchema }) => {
     delete jsonSchema.const;
     jsonSchema.enum = [constant];
   }
+  if (typeof constant === 'boolean') {
+    delete jsonSchema.const;
+    Object.assign(jsonSchema, {
+      description: [description, `Always ${constant}`].filter(Boolean).join('. '),
+      'x-const': constant,
+    });
+  }
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
   if (prefixItems && new Set(prefixItems.map((item) => JSON.stringify(item))).size === 1) {
     const { length } = prefixItems;
     delete jsonSchema.prefixItems;
@@ -62,3 +71,28 @@ export const nullFields: Override = ({ zodSchema, jsonSchema }) => {
     if (types.length > 0) Object.assign(jsonSchema, { type: [...new Set([...types, 'null'])] });
   }
 };
+
+/** Part of a JSON Schema as unions are made of it. */
+type Branch = Readonly<Record<string, unknown>>;
+
+/**
+ * The schema with unions as generators take them: one level of alternatives, each of which they write as a type; and a map that is one
+ * of several types without the type of its values, which Java makes a part of the names of variables.
+ */
+export function withPlainUnions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlainUnions);
+  if (typeof value !== 'object' || value === null) return value;
+  const plain = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withPlainUnions(each)]));
+  if (!Array.isArray(plain.anyOf)) return plain;
+  const branches = (plain.anyOf as Branch[]).flatMap((branch) =>
+    Array.isArray(branch.anyOf) && Object.keys(branch).length === 1 ? (branch.anyOf as Branch[]) : [branch],
+  );
+  const types = branches.filter(({ type }) => type !== 'null');
+  return { ...plain, anyOf: types.length > 1 ? branches.map(withoutValueType) : branches };
+}
+
+function withoutValueType(branch: Branch): Branch {
+  const { properties, additionalProperties, propertyNames: _, ...rest } = branch;
+  if (properties !== undefined || typeof additionalProperties !== 'object') return branch;
+  return { ...rest, 'x-additional-properties': additionalProperties };
+}

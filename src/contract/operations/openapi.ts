@@ -21,7 +21,13 @@ import {
   takesIdempotencyKey,
   WITHOUT_BODY,
 } from '../values/operation.ts';
-import { forGenerators, nullFields, type Override, withoutSafeRange } from './openapi-schemas.ts';
+import {
+  forGenerators,
+  nullFields,
+  type Override,
+  withoutSafeRange,
+  withPlainUnions,
+} from './openapi-schemas.ts';
 import { operationsOf } from './operations.ts';
 
 type Json = Record<string, unknown>;
@@ -295,7 +301,9 @@ class Components {
       $schema: _,
       $defs = {},
       ...root
-    } = z.toJSONSchema(schema, { io: 'input', override }) as Json & { $defs?: Record<string, Json> };
+    } = withPlainUnions(z.toJSONSchema(schema, { io: 'input', override })) as Json & {
+      $defs?: Record<string, Json>;
+    };
     for (const [name, definition] of Object.entries($defs)) this.#add(name, relocate(definition));
     return relocate(root) as Json;
   }

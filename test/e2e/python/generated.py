@@ -148,7 +148,7 @@ def main() -> None:
         d.CandleColumns,
         get_candles.sync(client=data_collection, symbol="BTC/USDT:USDT", timeframe="1h", limit=10),
     )
-    missing = ok(b.Error, get_backtest.sync("bt-none", client=backend))
+    missing = ok(b.ErrorBody, get_backtest.sync("bt-none", client=backend))
     print(
         json.dumps(
             {

@@ -2134,13 +2134,13 @@ class EquityMetrics(TypedDict):
     """Highest equity"""
 
 
-class Error(TypedDict):
+class ErrorBody(TypedDict):
     """An error with a code."""
 
-    detail: ErrorDetail
+    detail: ErrorBodyDetail
 
 
-class ErrorDetail(TypedDict):
+class ErrorBodyDetail(TypedDict):
     code: str
     """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HOOK001, HOOK002, SIG001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
     message: str
@@ -3078,6 +3078,7 @@ class LoggedTradesItemsItem1(TypedDict):
 class LoggedTradesItemsItem2(TypedDict):
     trade_id: str
     accepted: Literal[False]
+    """Always false"""
     error: LoggedTradesItemsItem2Error
 
 
@@ -4594,6 +4595,7 @@ class ResolvedBacktestConfigUnfilledTimeout(TypedDict):
 
 class ResolvedMlEngine(TypedDict):
     enabled: Literal[True]
+    """Always true"""
     model_type: str
     """As in the request"""
     train_period_days: int
@@ -4644,9 +4646,11 @@ class RobustnessInterval(TypedDict):
 
 class RobustnessTests(TypedDict):
     cost_sweep: NotRequired[Literal[True]]
+    """Always true"""
     random_entries: NotRequired[int]
     permutations: NotRequired[int]
     capacity: NotRequired[Literal[True]]
+    """Always true"""
 
 
 class RollbackReply(TypedDict):
