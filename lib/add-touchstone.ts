@@ -23,7 +23,8 @@ export function addTouchstone(app: App, config: StageConfig, dist: string) {
     iam.PermissionsBoundary.of(app).apply(boundary);
   }
   const platform = new PlatformStack(app, stackName(config, 'platform'), { config, data, dist });
-  Tags.of(app).add('service', 'touchstone');
-  Tags.of(app).add('stage', config.stage);
+  const { stage, instance, tags } = config;
+  const all = { service: 'touchstone', stage, ...(instance && { instance }), ...tags };
+  for (const [key, value] of Object.entries(all)) Tags.of(app).add(key, value);
   return { data, platform };
 }

@@ -44,6 +44,7 @@ import {
 import { ServiceFunction } from './parts/service-function.ts';
 import type { TokenPair } from './parts/service-tokens.ts';
 import { environmentOf, type StageConfig } from './settings/config.ts';
+import { namespaceOf } from './settings/stage-names.ts';
 import { promotionVariables, slotVariables } from './settings/stage-variables.ts';
 import type { DataStack } from './storage/data-stack.ts';
 import { Canary } from './watch/canary.ts';
@@ -60,7 +61,7 @@ interface PlatformStackProps {
 /** All compute. This stack holds no state: it can be deleted and deployed again. */
 export class PlatformStack extends Stack {
   readonly #props: PlatformStackProps;
-  readonly #common: Pick<EnvInput<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly #common: Pick<EnvInput<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL' | 'TOUCHSTONE_INSTANCE'>;
   readonly #image: ecs.ContainerImage;
   readonly #monitoring: Monitoring;
   readonly #audit: AuditTrail;
@@ -73,6 +74,7 @@ export class PlatformStack extends Stack {
     this.#common = {
       ENVIRONMENT: environmentOf(config),
       LOG_LEVEL: config.logLevel,
+      ...(config.instance && { TOUCHSTONE_INSTANCE: config.instance }),
     };
     this.#image = ecs.ContainerImage.fromAsset(join(dist, 'tasks'), {
       platform: Platform.LINUX_ARM64,
@@ -296,7 +298,7 @@ export class PlatformStack extends Stack {
       ...props,
       environment: {
         ...this.#common,
-        SERVICE_DISCOVERY_NAMESPACE: config.namespace,
+        SERVICE_DISCOVERY_NAMESPACE: namespaceOf(config),
         // To read the secret itself, the function would need an endpoint in its network, for 15 USD a month.
         SERVICE_TOKEN: dataCollection.tokens.sent,
       },

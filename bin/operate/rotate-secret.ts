@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
+import { stackName } from '#lib/settings/stage-names.ts';
 
 const run = promisify(execFile);
 
-const USAGE = `usage: npm run rotate-secret -- --stage dev|test|prod
+const USAGE = `usage: npm run rotate-secret -- --stage dev|test|prod [--instance NAME]
 
 Replaces the tokens of the data proxy at data collection, of the canary at the backend and of CloudFront at the services without a rejected request. Takes about ten minutes. Needs the AWS command
 line with credentials and a region. If it fails, run it again.`;
@@ -277,11 +278,16 @@ export const commandLine: Aws = async (service, operation, input) => {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { stage: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+    options: {
+      stage: { type: 'string' },
+      instance: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
   });
   if (values.help) return console.log(USAGE);
-  if (!values.stage) throw new Error(`--stage is missing.\n\n${USAGE}`);
-  await rotateServiceTokens(`touchstone-${values.stage}-platform`, {
+  const { stage, instance } = values;
+  if (!stage) throw new Error(`--stage is missing.\n\n${USAGE}`);
+  await rotateServiceTokens(stackName({ stage, instance }, 'platform'), {
     aws: commandLine,
     log: console.log,
     wait: sleep,

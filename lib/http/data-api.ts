@@ -9,6 +9,7 @@ import type { Network } from '../parts/network.ts';
 import { ServiceFunction } from '../parts/service-function.ts';
 import type { TokenPair } from '../parts/service-tokens.ts';
 import type { StageConfig } from '../settings/config.ts';
+import { namespaceOf } from '../settings/stage-names.ts';
 import type { DataCollection } from './data-collection.ts';
 import type { Firewall } from './firewall.ts';
 import { ServiceApi } from './service-api.ts';
@@ -50,7 +51,7 @@ export class DataApi extends Construct {
         ...props.common,
         ...(dataCollection
           ? {
-              SERVICE_DISCOVERY_NAMESPACE: config.namespace,
+              SERVICE_DISCOVERY_NAMESPACE: namespaceOf(config),
               ORIGIN_TOKEN: originTokens.sent,
               ORIGIN_TOKEN_2: originTokens.unused,
             }

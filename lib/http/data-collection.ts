@@ -14,6 +14,7 @@ import { FIVE_MINUTES, type Monitoring } from '../parts/monitoring.ts';
 import type { Network } from '../parts/network.ts';
 import { TokenPair } from '../parts/service-tokens.ts';
 import type { StageConfig } from '../settings/config.ts';
+import { namespaceOf } from '../settings/stage-names.ts';
 
 const { port } = SERVICES.data_collection;
 
@@ -88,7 +89,7 @@ export class DataCollection extends Construct {
       cloudMapOptions: {
         name: 'data-collection',
         cloudMapNamespace: new servicediscovery.PrivateDnsNamespace(this, 'Namespace', {
-          name: props.config.namespace,
+          name: namespaceOf(props.config),
           vpc,
         }),
         dnsRecordType: servicediscovery.DnsRecordType.A,

@@ -11,6 +11,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js';
 import type { Construct, IConstruct } from 'constructs';
 import type { StageConfig } from '../settings/config.ts';
+import { deploymentName } from '../settings/stage-names.ts';
 
 /** Environment variables of a function or container, as an entry point's schema in src/contract/env/env.ts types them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,11 +25,13 @@ export function defined(environment: Environment): Record<string, string> {
 
 /** Properties that the stacks of a stage share. */
 export function stackProps(config: StageConfig, contents: string): StackProps {
-  const { bootstrapQualifier: qualifier } = config;
+  const { bootstrapQualifier: qualifier, tags } = config;
   return {
     env: config.env,
     terminationProtection: config.protect,
-    description: `Touchstone ${config.stage}: ${contents}`,
+    description: `Touchstone ${deploymentName(config)}: ${contents}`,
+    // CloudFormation passes a stack's own tags to resources of which the CDK knows none.
+    ...(Object.keys(tags).length > 0 && { tags }),
     ...(qualifier && { synthesizer: new DefaultStackSynthesizer({ qualifier }) }),
   };
 }

@@ -4,6 +4,7 @@ import { Construct } from 'constructs';
 import { RESOURCE_SERVER } from '#contract/values/names.ts';
 import type { WebConfig } from '#contract/values/web-config.ts';
 import type { StageConfig } from '../settings/config.ts';
+import { deploymentName } from '../settings/stage-names.ts';
 import { webOrigin } from '../settings/web-settings.ts';
 import { acknowledge } from './construct-helpers.ts';
 
@@ -64,7 +65,7 @@ export class Identity extends Construct {
       this.pool = this.#createPool(props.config, identity.hostedUi);
       if (webOrigin(props.config)) {
         const { region } = this.pool;
-        const prefix = domainPrefixOf(this, props.config.stage, identity.hostedUi);
+        const prefix = domainPrefixOf(this, props.config, identity.hostedUi);
         this.signIn = signInOf(this.pool, `https://${prefix}.auth.${region}.amazoncognito.com`);
       }
     }
@@ -82,7 +83,7 @@ export class Identity extends Construct {
   }
 
   #createPool(config: StageConfig, hostedUi: HostedUi | undefined): UserPool {
-    const { stage, protect, machineClients } = config;
+    const { protect, machineClients } = config;
     const pages = signInPages(config, hostedUi);
     const pool = new cognito.UserPool(this, 'Pool', {
       selfSignUpEnabled: false,
@@ -134,7 +135,7 @@ export class Identity extends Construct {
     });
     const machineClientIds = this.#addMachineClients(pool, machineClients);
     if (pages || machineClients.length > 0) {
-      const domainPrefix = domainPrefixOf(this, stage, hostedUi);
+      const domainPrefix = domainPrefixOf(this, config, hostedUi);
       const domain = pool.addDomain('Domain', { cognitoDomain: { domainPrefix } });
       new CfnOutput(Stack.of(this), 'TokenUrl', {
         value: `${domain.baseUrl()}/oauth2/token`,
@@ -195,8 +196,8 @@ function signInPages(config: StageConfig, hostedUi: HostedUi | undefined) {
     : { callbackUrls, ...(dashboard.length > 0 && { logoutUrls: dashboard }) };
 }
 
-function domainPrefixOf(scope: Construct, stage: string, hostedUi: HostedUi | undefined): string {
-  return hostedUi?.domainPrefix ?? `touchstone-${stage}-${Stack.of(scope).account}`;
+function domainPrefixOf(scope: Construct, config: StageConfig, hostedUi: HostedUi | undefined): string {
+  return hostedUi?.domainPrefix ?? `touchstone-${deploymentName(config)}-${Stack.of(scope).account}`;
 }
 
 /** Cognito's endpoints: `pages` is the address of the pool's domain. */

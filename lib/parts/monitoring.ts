@@ -199,10 +199,11 @@ export class Monitoring extends Construct {
 
   /** Metric emitted by Touchstone's code: the total of a service in this stage. */
   serviceMetric(service: string, metricName: string, statistic: string): cloudwatch.Metric {
+    const { instance } = this.#config;
     return new cloudwatch.Metric({
       namespace: METRICS_NAMESPACE,
       metricName,
-      dimensionsMap: { service, stage: environmentOf(this.#config) },
+      dimensionsMap: { service, stage: environmentOf(this.#config), ...(instance && { instance }) },
       statistic,
       period: FIVE_MINUTES,
     });

@@ -2,6 +2,29 @@ import * as z from 'zod';
 
 /** Settings of how a stage is deployed. */
 export const deploymentSettings = {
+  instance: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{0,11}$/, 'write up to 12 lower-case letters and digits, with a letter first')
+    .optional()
+    .describe(
+      'Name of this deployment, to have several of one stage in an account and region: a part of the names of its stacks and of all that is named after them, and a dimension of its metrics. A stage that gets another name is another deployment, with its own data.',
+    ),
+  tags: z
+    .record(
+      z
+        .string()
+        .regex(
+          /^(?!aws:)(?!(?:service|stage|instance)$)[\p{L}\p{Z}\p{N}_.:/=+@-]{1,128}$/iu,
+          'write up to 128 letters, digits, spaces and _.:/=+-@, without aws: first; service, stage and instance are set already',
+        ),
+      z
+        .string()
+        .regex(/^[\p{L}\p{Z}\p{N}_.:/=+@-]{0,256}$/u, 'write up to 256 letters, digits, spaces and _.:/=+-@'),
+    )
+    .default({})
+    .describe(
+      'Tags of all stacks and their resources, such as the cost center, in addition to `service` and `stage`.',
+    ),
   bootstrapQualifier: z
     .string()
     .regex(/^[a-z0-9]{1,10}$/, 'write up to 10 lower-case letters and digits')

@@ -1,20 +1,15 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import middy from '@middy/core';
 import * as z from 'zod';
 import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/env/canary.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import {
-  CORRELATION_HEADER,
-  METRICS,
-  METRICS_NAMESPACE,
-  SERVICE_PREFIXES,
-  SIMULATED,
-} from '#contract/values/names.ts';
+import { CORRELATION_HEADER, METRICS, SERVICE_PREFIXES, SIMULATED } from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { idFromKey } from '#domain/shared/idempotency-key.ts';
+import { serviceMetrics } from './metrics.ts';
 
 export interface CanaryDeps {
   /** Address of the backend, with a slash at its end. */
@@ -199,7 +194,7 @@ export function canaryLambda(
   deps: CanaryDeps,
   { stage, logger }: { readonly stage: string; readonly logger: Logger },
 ) {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'canary' });
+  const metrics = serviceMetrics('canary');
   return middy()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .handler(async () => {

@@ -1,11 +1,12 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { ChallengeAction, ChallengeEvent } from '#contract/registry/stored-challenge.ts';
-import { METRICS, METRICS_NAMESPACE, PLATFORM } from '#contract/values/names.ts';
+import { METRICS, PLATFORM } from '#contract/values/names.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import type { ChallengeChange } from '#domain/transitions/registry-store.ts';
 import type { Log } from './log.ts';
+import { serviceMetrics } from './metrics.ts';
 
 const { setTimers } = lazy(() => import('#domain/challenges/process-due-challenges.ts'));
 
@@ -31,7 +32,7 @@ export type CountChallenge = (metric: MetricName) => void;
 export function challengeMetrics(stage: string): CountChallenge {
   let metrics: Metrics | undefined;
   return (metric) => {
-    metrics ??= new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'challenges' });
+    metrics ??= serviceMetrics('challenges');
     const single = metrics.singleMetric();
     single.addDimension('stage', stage);
     single.addMetric(metric, MetricUnit.Count, 1);

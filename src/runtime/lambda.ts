@@ -2,17 +2,18 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
 import { CodedError } from '#contract/values/errors.ts';
-import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/values/names.ts';
+import { CORRELATION_HEADER, METRICS } from '#contract/values/names.ts';
 import type { ServiceName } from '#contract/values/operation.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
 import type { Handlers, StreamHandlers } from './handler.ts';
 import { createLogger, type Log, type LogLevel } from './log.ts';
+import { serviceMetrics } from './metrics.ts';
 import { errorResponse } from './responses.ts';
 import {
   createService,
@@ -56,7 +57,7 @@ export function gatewayLambda(
   adapt = buffered,
 ) {
   const logger = createLogger(service, logLevel);
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: service });
+  const metrics = serviceMetrics(service);
   const app = create({
     log: logger,
     observe: (outcome) => countFault(metrics, environment, outcome),

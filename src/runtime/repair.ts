@@ -1,8 +1,8 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import middy, { type MiddlewareObj } from '@middy/core';
-import { METRICS, METRICS_NAMESPACE } from '#contract/values/names.ts';
+import { METRICS } from '#contract/values/names.ts';
 import {
   measureQueue,
   type QueueMeasures,
@@ -12,6 +12,7 @@ import {
   repairJobs,
 } from '#domain/repair/repair-jobs.ts';
 import { eventCorrelation } from './event-correlation.ts';
+import { serviceMetrics } from './metrics.ts';
 
 /** An event of Scheduler: `{}` or the id of a challenge. */
 interface RepairEvent {
@@ -29,7 +30,7 @@ export function repairLambda(
   deps: RepairDeps,
   { stage, logger }: { readonly stage: string; readonly logger: Logger },
 ) {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'repair' });
+  const metrics = serviceMetrics('repair');
   return middy<RepairEvent, RepairReport | undefined>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(eventCorrelation(logger))

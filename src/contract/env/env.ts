@@ -35,7 +35,12 @@ const common = {
   /** `production` enforces authentication; anything else makes it optional. */
   ENVIRONMENT: withDefault(oneOf('development', 'test', 'production'), 'development'),
   LOG_LEVEL: withDefault(LOG_LEVEL, 'INFO'),
+  /** Name of the deployment where an account and region has several of one stage: a dimension of its metrics. */
+  TOUCHSTONE_INSTANCE: optional(text),
 };
+
+/** What the metrics of every entry point need. */
+export const MetricsEnv = { variables: { TOUCHSTONE_INSTANCE: common.TOUCHSTONE_INSTANCE } };
 
 const database = {
   /** DynamoDB endpoint; absent: AWS. */

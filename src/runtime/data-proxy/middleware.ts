@@ -1,7 +1,8 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { MiddlewareObj } from '@middy/core';
-import { CORRELATION_HEADER, CORRELATION_ID, METRICS, METRICS_NAMESPACE } from '#contract/values/names.ts';
+import { CORRELATION_HEADER, CORRELATION_ID, METRICS } from '#contract/values/names.ts';
 import type { Log } from '../log.ts';
+import { serviceMetrics } from '../metrics.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -113,7 +114,7 @@ export function logOutcome(log: Log): ProxyMiddleware {
  * ProxyErrors is 0 on success, so that the series exists and its alarm has data.
  */
 export function publishMetrics(stage: string): ProxyMiddleware {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'data-proxy' });
+  const metrics = serviceMetrics('data-proxy');
   return {
     after: ({ response }) => {
       const { operation, latencyMs, failure, upstream } = (response as ProxyResult).outcome;
