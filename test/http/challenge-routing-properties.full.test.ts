@@ -15,13 +15,33 @@ const route = async (fixture: ChallengeFixture, key: string) =>
 const assign = async (fixture: ChallengeFixture, id: string, key: string) =>
   (await fixture.post(id, 'assignments', { assignment_key: key })).body;
 
-const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const KEYS = ['a', 'b', 'c'];
 const VERSIONS = ['1', '2', '3', '4'];
 type Step = readonly [kind: string, n: number];
 const step: fc.Arbitrary<Step> = fc.tuple(
-  fc.constantFrom('start', 'start', 'route', 'win', 'promote', 'promote version', 'rollback', 'stop', 'end'),
+  fc.constantFrom(
+    'start',
+    'start',
+    'route',
+    'win',
+    'promote',
+    'promote version',
+    'rollback',
+    'rollback',
+    'stop',
+    'end',
+  ),
   fc.nat(11),
 );
+
+/** Version 2 in Production against version 3: a rollback to version 1 ends it. */
+const OPENING: readonly Step[] = [
+  ['promote version', 1],
+  ['start', 1],
+];
+const steps = fc
+  .tuple(fc.constantFrom([], OPENING, OPENING), fc.array(step, { minLength: 4, maxLength: 12 }))
+  .map((parts) => parts.flat());
 
 /** State of a sequence, and what its requests have answered so far. */
 interface Play {
@@ -85,14 +105,14 @@ async function check({ fixture, challenges }: Play, key: string): Promise<void> 
 
 it('route and assignments agree in random sequences of start, route, promote, rollback, stop and end', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+    fc.asyncProperty(steps, async (taken) => {
       const fixture = await challengeFixture(engine);
       for (const version of ['3', '4']) {
         await fixture.register();
         await fixture.stage(version);
       }
       const play: Play = { fixture, challenges: [] };
-      for (const each of steps) {
+      for (const each of taken) {
         await take(play, each);
         for (const key of [each[1], each[1] % 2]) await check(play, KEYS[key % KEYS.length]!);
       }
