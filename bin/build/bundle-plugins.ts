@@ -68,13 +68,13 @@ export const userStrategies: Plugin = {
         'let globals;',
         'const share = () => (globals ??= shareGlobals());',
         'const fresh = (file) => async () => (share().restore(file), (await load(file)).default);',
-        'const withLoad = (each) => ({ ...each, load: fresh(each.file), replaced: () => share().replaced() });',
         'export const USER_STRATEGIES = undefined;',
-        `export const loadStrategyFiles = async () => (await import(${JSON.stringify(module)})).strategies.map(withLoad);`,
+        `export const loadStrategyFiles = async () => (await import(${JSON.stringify(module)})).strategies;`,
         // Only tasks run strategies, and each finds its own before the first run. To read all globals takes Lambdas 17 ms.
         'export const findStrategyFile = async (name) => {',
         '  share();',
-        '  return (await loadStrategyFiles()).find((file) => file.definition.name === name);',
+        '  const found = (await loadStrategyFiles()).find(({ definition }) => definition.name === name);',
+        '  return found && { ...found, load: fresh(found.file), replaced: () => share().replaced() };',
         '};',
       ];
       return { contents: contents.join('\n'), loader: 'js', resolveDir: ROOT };

@@ -131,6 +131,15 @@ describe('code in the strategy folder', () => {
     expect(output).not.toContain('imported');
   });
 
+  it('strategy cannot change what the engine exports', async () => {
+    const code = `import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+      import * as engine from 'touchstone/engine';
+      const changes = [() => { TIMEFRAME_MS['1h'] = 1; }, () => { engine.ema.call = () => 888; }];
+      const worked = changes.filter((change) => { try { change(); return true; } catch { return false; } });
+      export default [worked.length, TIMEFRAME_MS['1h'], engine.ema([1, 2, 3], 2).length].join();`;
+    expect(await importing(code)).toBe('0,3600000,3');
+  });
+
   it('file without imports and exports is no CommonJS module', async () => {
     writeFileSync(join(folder, 'common.ts'), "module.exports = { fs: module.constructor._load('fs') };");
     writeFileSync(join(folder, 'common.js'), "globalThis.found = module.constructor._load('fs');");

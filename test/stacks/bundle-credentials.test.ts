@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
+import { nodeModules } from '../../bin/build/bundle-plugins.ts';
+import { KEPT_PROCESS } from '../../bin/build/bundle-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-credentials-'));
 const bundle = join(folder, 'credentials.mjs');
@@ -15,9 +18,15 @@ const bundle = join(folder, 'credentials.mjs');
 beforeAll(async () => {
   await build({
     ...BUNDLE_OPTIONS,
+    // As tasks are bundled.
+    plugins: [nodeModules, ...BUNDLE_OPTIONS.plugins],
+    inject: [KEPT_PROCESS],
     stdin: {
       contents: `
         import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+        import { closeGlobals } from '#adapters/processes/strategy-globals.ts';
+        // Without an effect in a process without the flags of a sandbox.
+        closeGlobals();
         const client = new DynamoDBClient({ region: 'eu-west-1' });
         console.log(JSON.stringify(await client.config.credentials().catch(({ message }) => ({ message }))));`,
       resolveDir: process.cwd(),
@@ -27,14 +36,17 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function credentials(env: Record<string, string>) {
-  const { stdout } = await promisify(execFile)(process.execPath, [bundle], { env });
+async function credentials(env: Record<string, string>, flags: readonly string[] = []) {
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, bundle], { env });
   return JSON.parse(stdout);
 }
 
-test('bundle reads the credentials of its function from the environment', async () => {
+test.each([
+  ['a function', []],
+  ['a task whose strategy has no environment', SANDBOX_FLAGS],
+])('bundle reads the credentials of %s from the environment', async (_, flags) => {
   const env = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: 'session' };
-  expect(await credentials(env)).toMatchObject({
+  expect(await credentials(env, flags)).toMatchObject({
     accessKeyId: 'id',
     secretAccessKey: 'secret',
     sessionToken: 'session',
@@ -57,7 +69,13 @@ test("bundle reads the credentials of its task from the container's endpoint", a
   const { port } = server.address() as AddressInfo;
   try {
     const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${port}/credentials` };
-    expect(await credentials(env)).toMatchObject({ accessKeyId: 'id', sessionToken: 'session', expiration });
+    for (const flags of [[], SANDBOX_FLAGS]) {
+      expect(await credentials(env, flags)).toMatchObject({
+        accessKeyId: 'id',
+        sessionToken: 'session',
+        expiration,
+      });
+    }
   } finally {
     server.close();
   }

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startExchangeServer } from '../support/exchange-server.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
@@ -14,9 +15,10 @@ import { bundlesFixture } from './bundles-fixture.ts';
 
 const { outdir, bundles } = bundlesFixture();
 
-/** Runs a bundled task in a separate process with only these variables. */
+/** Runs a bundled task in a separate process with only these variables, and the flags of its container. */
 async function runTask(name: string, variables: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [join(outdir, 'tasks', `${name}.mjs`)], {
+  const flags = name === 'collect' ? [] : SANDBOX_FLAGS;
+  const child = spawn(process.execPath, [...flags, join(outdir, 'tasks', `${name}.mjs`)], {
     cwd: outdir,
     env: { AWS_REGION: 'eu-west-1', ...variables },
   });

@@ -8,6 +8,7 @@ import { operationsOf } from '#contract/operations/operations.ts';
 import type { Operation, ServiceName } from '#contract/values/operation.ts';
 import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
 import { checkMatches, EXCHANGE_FILES, nodeModules } from '../../bin/build/bundle-plugins.ts';
+import { KEPT_PROCESS } from '../../bin/build/bundle-program.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -136,7 +137,7 @@ test('engine bundles its own files and only values of the contract, which import
   for (const [input, { imports }] of engine) {
     const others = imports.map(({ path }) => path).filter((path) => !path.startsWith('src/engine/'));
     expect(
-      others.filter((path) => !path.startsWith('src/contract/values/')),
+      others.filter((path) => !path.startsWith('src/contract/values/') && path !== KEPT_PROCESS),
       input,
     ).toEqual([]);
   }
@@ -225,7 +226,7 @@ test("users' strategies are next to the bundles that load them", async () => {
     const { strategies } = await import(pathToFileURL(join(outdir, folder, 'strategies.mjs')).href);
     expect(strategies.map((each: { definition: { name: string } }) => each.definition.name)).toEqual(names);
   }
-  for (const task of ['backtest.cjs', 'hyperopt.mjs', 'hyperopt-trial.mjs', 'image-backtest.mjs']) {
+  for (const task of ['backtest.cjs', 'hyperopt-trial.mjs', 'image-backtest.mjs']) {
     const imported = bundles.get(`tasks/${task}`)!.imports.map(({ path }) => path);
     expect(imported, task).toContain('./strategies.mjs');
   }

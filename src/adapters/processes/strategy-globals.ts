@@ -32,6 +32,8 @@ const ALLOWED: ReadonlySet<PropertyKey> = new Set([
   Symbol.toStringTag,
 ]);
 
+const DISPATCHERS = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'];
+
 /** Methods of `console`. Its streams lead to the system's handles. */
 const CONSOLE =
   'log info debug warn error dir table trace assert count countReset group groupEnd time timeEnd timeLog';
@@ -52,9 +54,10 @@ export function closeGlobals(): boolean {
   for (const name of Reflect.ownKeys(globalThis)) {
     // Node gives some of them at the first use.
     if (ALLOWED.has(name)) Object.defineProperty(globalThis, name, { value: Reflect.get(globalThis, name) });
-    // Such as the dispatcher of Node's HTTP client, which cannot be deleted.
-    else if (!Reflect.deleteProperty(globalThis, name)) Reflect.set(globalThis, name, undefined);
+    else Reflect.deleteProperty(globalThis, name);
   }
+  // Node loads the client of `fetch` with `node:http`. It defines its dispatcher unless there is one.
+  for (const name of DISPATCHERS) Object.defineProperty(globalThis, Symbol.for(name), { value: {} });
   for (const [name, value] of Object.entries(plain)) Object.defineProperty(globalThis, name, { value });
   deepFreeze(globalThis);
   return true;

@@ -20,8 +20,9 @@ import {
 import os from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
+import { codeFile } from '../code-file.ts';
 import { closeGlobals } from './strategy-globals.ts';
 import { strippedEnd, strippedFile } from './stripped-file.ts';
 
@@ -33,6 +34,12 @@ const cache = getCompileCacheDir();
 /** Link to the compile cache, in a writable folder of this process; null: absent. */
 const compiled = cache ? dirname(cache) : null;
 let entered = false;
+/** True if the globals of this process are closed. */
+let closed = false;
+/** Suffix of the address of an engine's module as strategies import it. */
+const FROZEN = '?frozen';
+/** Address of this module without its query. */
+const OWN_ADDRESS = pathToFileURL(import.meta.filename).href;
 /** Excludes `..`, as Node does in such specifiers. */
 const isOfEngine = (specifier: string) => specifier.startsWith('#engine/') && !specifier.includes('..');
 
@@ -64,7 +71,10 @@ registerHooks({
     }
     // Resolved from this file: the folder may be outside the project, which defines `#engine`.
     const engine = specifier === 'touchstone/engine' ? '#engine/index.ts' : specifier;
-    if (isOfEngine(engine)) return nextResolve(engine, { ...context, parentURL: import.meta.url });
+    if (isOfEngine(engine)) {
+      const resolved = nextResolve(engine, { ...context, parentURL: import.meta.url });
+      return closed ? { ...resolved, url: `${resolved.url}${FROZEN}` } : resolved;
+    }
     if (isOfFolder(specifier, parentURL)) {
       const resolved = nextResolve(specifier, context);
       if (resolved.url.startsWith(FOLDER)) return resolved;
@@ -75,6 +85,7 @@ registerHooks({
     );
   },
   load(url, context, nextLoad) {
+    if (url.endsWith(FROZEN)) return { format: 'module', source: frozen(url), shortCircuit: true };
     if (!url.startsWith(FOLDER)) return nextLoad(url, context);
     const path = fileURLToPath(url.split('?')[0]!);
     const source = STRIPPED ? strippedSource(path) : undefined;
@@ -96,7 +107,16 @@ function enterFolder(): void {
     flushCompileCache();
     rmSync(compiled);
   }
-  closeGlobals();
+  closed = closeGlobals();
+}
+
+/** Exports a module of the engine after what it exports is frozen: the engine uses the same objects. */
+function frozen(url: string): string {
+  const real = JSON.stringify(url.slice(0, -FROZEN.length));
+  return `import * as all from ${real};
+import { deepFreeze } from ${JSON.stringify(codeFile('./strategy-globals', OWN_ADDRESS).href)};
+deepFreeze(all);
+export * from ${real};`;
 }
 
 /** Errors of what only a module may contain. */
