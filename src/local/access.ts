@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
 import { type Authenticate, withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';
 import {
@@ -9,6 +8,7 @@ import {
   withIdentityProvider,
 } from '#runtime/identity-provider.ts';
 import type { Log } from '#runtime/log.ts';
+import { serve } from '#runtime/serve.ts';
 import { LOCAL_POOL, openIssuerKey } from './issuer-key.ts';
 
 /** Authentication of the local services. */
@@ -23,7 +23,7 @@ export interface LocalAccess {
 }
 
 /** Accepts every caller as anonymous, or, if enforced, only tokens of the folder's key, verified as in production. */
-export async function openAccess(home: string, enforced: boolean, log?: Log): Promise<LocalAccess> {
+export async function openAccess(home: string, enforced: boolean, log: Log): Promise<LocalAccess> {
   if (!enforced) {
     const authenticate = withoutIdentityProvider({ enforced: false });
     return {
@@ -46,8 +46,6 @@ export async function openAccess(home: string, enforced: boolean, log?: Log): Pr
   };
 }
 
-const HOST = '127.0.0.1';
-
 /** A running token issuer. */
 export interface Issuer {
   readonly url: string;
@@ -58,36 +56,22 @@ export interface Issuer {
  * Serves the public key of a data folder on a free loopback port, at the path that a user pool uses. Responds with 503 while
  * the key cannot be read. Throws an Error that names the file when it does not contain a key.
  */
-export async function startIssuer(home: string, log?: Log): Promise<Issuer> {
+export async function startIssuer(home: string, log: Log): Promise<Issuer> {
   openIssuerKey(home);
-  const server = createServer((request, response) => {
-    if (request.url === `/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`) sendKey(home, response, log);
-    else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, HOST, resolve);
-  });
-  const { port } = server.address() as { port: number };
-  return {
-    url: `http://${HOST}:${port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const path = `/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`;
+  const fetch = (request: Request) =>
+    new URL(request.url).pathname === path ? keyOf(home, log) : new Response(null, { status: 404 });
+  const server = await serve({ fetch }, { port: 0, hostname: '127.0.0.1', loopbackOnly: true, log });
+  return { url: server.url, stop: server.close };
 }
 
 /** Reads the key for each request, so a rotation needs no restart. */
-function sendKey(home: string, response: ServerResponse, log: Log | undefined): void {
+function keyOf(home: string, log: Log): Response {
   try {
-    const body = JSON.stringify({ keys: [openIssuerKey(home).jwk] });
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+    return Response.json({ keys: [openIssuerKey(home).jwk] });
   } catch (error) {
-    // An uncaught error here would end the process with all services.
-    log?.error('issuer key cannot be read', { error: error as Error });
-    response.writeHead(503, { 'Retry-After': '1' }).end();
+    log.error('issuer key cannot be read', { error: error as Error });
+    return new Response(null, { status: 503, headers: { 'Retry-After': '1' } });
   }
 }
 

@@ -341,13 +341,14 @@ function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueue
   return socket._handle?.writeQueueSize ?? 0;
 }
 
-const LOOPBACK = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * True if a request names a loopback host and its origin, if any, is local. Other sites could point their name to the loopback
- * address and read every response (DNS rebinding), or send a form (CSRF).
+ * True if a request names a loopback host and its origin, if any, is that host and port. Other sites could point their name to the
+ * loopback address and read every response (DNS rebinding), or send a form (CSRF); so could a page of another server of this computer.
  */
 function isLoopbackRequest(headers: Headers): boolean {
-  const origin = headers.get('Origin');
-  return LOOPBACK.test(headers.get('Host') ?? '') && (origin === null || LOOPBACK.test(origin));
+  const host = headers.get('Host') ?? '';
+  const origin = headers.get('Origin')?.replace(/^https?:\/\//i, '');
+  return LOOPBACK.test(host) && (origin === undefined || origin.toLowerCase() === host.toLowerCase());
 }

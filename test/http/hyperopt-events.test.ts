@@ -28,7 +28,7 @@ const home = mkdtempSync(join(tmpdir(), 'touchstone-events-'));
 let engine: TestEngine;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
 beforeAll(async () => {
-  [engine, issuer] = await Promise.all([startEngine(), startIssuer(home)]);
+  [engine, issuer] = await Promise.all([startEngine(), startIssuer(home, memoryLog().log)]);
 });
 afterAll(async () => {
   await Promise.all([engine.stop(), issuer.stop()]);

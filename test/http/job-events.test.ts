@@ -29,7 +29,7 @@ const AT = '2026-06-01T00:00:00.000Z';
 let engine: TestEngine;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
 beforeAll(async () => {
-  [engine, issuer] = await Promise.all([startEngine(), startIssuer(home)]);
+  [engine, issuer] = await Promise.all([startEngine(), startIssuer(home, memoryLog().log)]);
 });
 afterAll(async () => {
   await Promise.all([engine?.stop(), issuer?.stop()]);

@@ -48,7 +48,7 @@ async function start(provider: IdentityProvider, enforced: boolean): Promise<str
 }
 
 beforeAll(async () => {
-  issuer = await startIssuer(home);
+  issuer = await startIssuer(home, memoryLog().log);
   pool = { ...localPool(issuer.url, clock), machineClientIds: ['nightly', 'canary'] };
   url = await start(pool, true);
   optionalUrl = await start(pool, false);
@@ -396,7 +396,7 @@ describe('keys of the issuer', () => {
   it('requests return 503 when the issuer is down; cached keys remain valid', async () => {
     const known = await fresh();
     expect((await call(known, `Bearer ${token()}`)).status).toBe(200);
-    const gone = await startIssuer(home);
+    const gone = await startIssuer(home, memoryLog().log);
     const base = await fresh(gone.url);
     await gone.stop();
     for (const sent of [token(), token({ exp: nowS() - 120 }), signedBy(foreignHome)]) {
@@ -412,7 +412,7 @@ describe('keys of the issuer', () => {
 
   it("requests return 503 while the local issuer's key is invalid, and the issuer keeps running", async () => {
     const own = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
-    const issuer = await startIssuer(own);
+    const issuer = await startIssuer(own, memoryLog().log);
     try {
       const base = await fresh(issuer.url);
       const file = join(own, 'issuer-key.pem');
@@ -422,7 +422,9 @@ describe('keys of the issuer', () => {
         status: 503,
         body: { detail: { code: 'HTTP503', message: 'The identity provider does not respond' } },
       });
-      await expect(startIssuer(own)).rejects.toThrow(`${file} does not contain a private key. Delete it`);
+      await expect(startIssuer(own, memoryLog().log)).rejects.toThrow(
+        `${file} does not contain a private key. Delete it`,
+      );
       writeFileSync(file, pem);
       clock.at += 1_001;
       expect((await call(base, `Bearer ${signedBy(own)}`)).status).toBe(200);

@@ -103,7 +103,7 @@ export async function accessFixture(
   changes: Partial<BackendDeps & StrategyDeps> = {},
 ): Promise<AccessFixture> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-access-'));
-  const [issuer, engine] = await Promise.all([startIssuer(home), startEngine()]);
+  const [issuer, engine] = await Promise.all([startIssuer(home, memoryLog().log), startEngine()]);
   const { client, tables } = engine;
   const jobs = new DynamoJobStore(client, tables.jobs);
   const registry = new DynamoRegistryStore(client, tables.registry);
