@@ -6,6 +6,7 @@ import { sha256 } from '#adapters/sha256.ts';
 import { BackendEnv } from '#contract/env/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { lazy } from '#domain/shared/lazy.ts';
+import { webhookMembership } from '#domain/webhooks/webhook-membership.ts';
 import { authenticateBy, isEnforced } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -28,10 +29,10 @@ const deps: BackendDeps = {
   authenticationEnforced: isEnforced(env),
   log,
 };
-
 export const handler = serviceLambda('backend', backendHandlers(deps), {
   ownership: ownershipOf(deps),
   cursorKey: openCursorKey(env),
+  onCaller: webhookMembership(deps),
   authenticate: withCanaryTokens([env.CANARY_TOKEN, env.CANARY_TOKEN_2], authenticateBy('BACKEND', env)),
   audit: { trail: audit, clock: Date, ids: ulids, originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2] },
   environment: env.ENVIRONMENT,

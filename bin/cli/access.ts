@@ -208,6 +208,12 @@ async function printAudit(client: ApiClient, { user, limit, json, ...filters }: 
   if (cursor) console.log('More exist: raise --limit, or filter by time, --user, --operation or --resource.');
 }
 
+/** Resource of a call, and the version of the model that it is about. */
+function resourceText({ resource: { kind, id }, model_name, version }: AuditEntry): string {
+  const model = model_name === null || model_name === id ? '' : ` of ${model_name}`;
+  return `${kind} ${id ?? '-'}${model}${version === null || kind === 'versions' ? '' : ` v${version}`}`;
+}
+
 function auditTable(entries: readonly AuditEntry[]): string {
   return table(
     ['Time (UTC)', 'User', 'Role', 'Operation', 'Resource', 'Outcome', 'Address', 'Correlation ID'],
@@ -216,7 +222,7 @@ function auditTable(entries: readonly AuditEntry[]): string {
       entry.principal,
       entry.roles.at(-1) ?? '-',
       entry.operation,
-      `${entry.resource.kind} ${entry.resource.id ?? '-'}`,
+      resourceText(entry),
       [entry.outcome, entry.code].filter(Boolean).join(' '),
       entry.source_ip,
       entry.correlation_id,

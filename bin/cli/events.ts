@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { PlatformEvent } from '#contract/platform/events.ts';
 import { EVENT_SELECTION, EVENT_TYPES } from '#contract/values/event-types.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import { type ApiClient, ApiError, readJson } from './client.ts';
 import { readEvents } from './hyperopt/watch.ts';
 import { UsageError } from './options.ts';
@@ -130,10 +131,11 @@ function remember(seen: Set<string>, id: string): void {
   if (seen.size > REMEMBERED_IDS) seen.delete(seen.values().next().value!);
 }
 
-/** One line: time, type, subject, and the most important value. */
+/** One line: time, type, subject, the user who changed it, and the most important value. */
 function eventText(event: PlatformEvent): string {
-  const { time, type, subject } = event;
-  return [second(time), type.padEnd(LONGEST_TYPE), subject, detail(event)].filter(Boolean).join('  ');
+  const { time, type, subject, actor } = event;
+  const by = actor === PLATFORM ? '' : `by ${actor}`;
+  return [second(time), type.padEnd(LONGEST_TYPE), subject, by, detail(event)].filter(Boolean).join('  ');
 }
 
 const LONGEST_TYPE = Math.max(...Object.keys(EVENT_TYPES).map((type) => type.length));

@@ -197,11 +197,12 @@ function secretText({ webhook_id, secret, previous_secret_expires_at }: z.infer<
 
 function webhookTable(webhooks: readonly Webhook[]): string {
   return table(
-    ['Webhook', 'URL', 'Types', 'Status', 'Last success (UTC)', 'Note'],
+    ['Webhook', 'URL', 'Types', 'Groups', 'Status', 'Last success (UTC)', 'Note'],
     webhooks.map((each) => [
       each.webhook_id,
       each.url,
       each.all ? `${each.types.join(', ')} of all users` : each.types.join(', '),
+      each.groups.join(', ') || '-',
       each.disabled_reason === null ? each.status : `${each.status}: ${each.disabled_reason}`,
       each.last_success_at === null ? '-' : second(each.last_success_at),
       each.description,

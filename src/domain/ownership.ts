@@ -68,7 +68,9 @@ async function transferWebhook(
 ): Promise<'done' | 'conflict'> {
   const webhook = await webhooks?.find(id);
   if (!webhook) return 'conflict';
-  return webhooks!.change(id, webhook.revision, { owner, revision: webhook.revision + 1 });
+  // The groups of the new owner come with its next request.
+  const groups: string[] = [];
+  return webhooks!.change(id, webhook.revision, { owner, groups, revision: webhook.revision + 1 });
 }
 
 /** A challenge has the owner and the grants of its model. */

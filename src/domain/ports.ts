@@ -132,7 +132,11 @@ export interface JobStore extends JobLists<JobRow> {
     at: string,
   ): Promise<boolean>;
   /** The cancelled job, or the job as found when it was not cancelled. */
-  cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
+  cancel(
+    jobId: string,
+    at: string,
+    by?: string,
+  ): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
   /** Keeps the job, or lets it expire again. `done` false: it is unknown, or has expired. */
   setKept(jobId: string, kept: boolean): Promise<{ done: boolean; job: StoredBacktestJob | undefined }>;

@@ -17,6 +17,7 @@ import type { Strategies } from '#domain/config/strategy-ports.ts';
 import type { Exchanges } from '#domain/data/exchange-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { MaxRunning } from '#domain/queue/lanes.ts';
+import { webhookMembership } from '#domain/webhooks/webhook-membership.ts';
 import type { AuditDeps } from '#runtime/audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
@@ -125,6 +126,7 @@ export async function startBackend(
     log,
   };
   const app = createService('backend', backendHandlers(services), {
+    onCaller: webhookMembership(services),
     ownership: ownershipOf(services),
     log,
     authenticate: options.authenticate,

@@ -39,6 +39,7 @@ interface Deps {
 
 interface AuditedResponse {
   readonly status: number;
+  readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -103,8 +104,26 @@ function isAudited({ operation, principal }: AuditedCall): boolean {
 
 type Ending = Omit<StoredAuditOutcome, 'ended_at'>;
 
-function success({ status, headers = {} }: AuditedResponse): Ending {
-  return { outcome: 'succeeded', status, code: null, created: createdAt(headers.Location) };
+function success({ status, body, headers = {} }: AuditedResponse): Ending {
+  return {
+    outcome: 'succeeded',
+    status,
+    code: null,
+    created: createdAt(headers.Location),
+    ...versionOf(body),
+  };
+}
+
+/** Model and version of a response; of a challenge the challenger. MLflow's responses have the version inside. */
+function versionOf(body: unknown): Pick<StoredAuditOutcome, 'model_name' | 'version'> {
+  const { model_version: inner, ...response } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const { model_name, version, challenger_version } = response;
+  if (typeof model_name === 'string') {
+    const named = version ?? challenger_version;
+    return { model_name, ...(typeof named === 'string' && { version: named }) };
+  }
+  const { name, version: own } = (inner ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof name === 'string' && typeof own === 'string' ? { model_name: name, version: own } : {};
 }
 
 function failure(error: unknown): Ending {

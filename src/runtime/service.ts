@@ -12,13 +12,14 @@ import {
   type ServiceName,
 } from '#contract/values/operation.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
-import type { Ownership } from '#domain/access/access.ts';
+import type { Caller, Ownership } from '#domain/access/access.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRejection } from './audit.ts';
 import {
   ANONYMOUS,
   type Authenticate,
   authorize,
   authorizeFields,
+  callerOf,
   checkOwnership,
   type Principal,
 } from './authenticate.ts';
@@ -46,6 +47,8 @@ export type GatewayFunction = (request: {
 export interface ServiceDeps {
   readonly log: Log;
   readonly authenticate: Authenticate;
+  /** Called with each caller before its operation. Never throws. */
+  readonly onCaller?: (caller: Caller) => Promise<void>;
   /** Audit trail of calls that can change state; absent if the service has none. */
   readonly audit?: AuditDeps;
   /** Key of the cursors of lists; absent if the service has no list with pages. */
@@ -271,6 +274,7 @@ async function identify(c: ServiceContext, operation: Operation, deps: ServiceDe
   if (operation.access === 'public') return ANONYMOUS;
   const principal = await deps.authenticate(c.req.header('Authorization') || null);
   c.set('principal', principal.id);
+  if (!principal.isCanary) await deps.onCaller?.(callerOf(principal));
   try {
     authorize(principal, operation);
   } catch (error) {

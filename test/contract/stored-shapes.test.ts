@@ -41,9 +41,9 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '283fe407467e6811'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '962b6ca116afef57'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'd15e5a4952e14ea7'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'c3d04053b1cbc710'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
@@ -58,15 +58,15 @@ it.each([
   ['StoredVersion', StoredVersion, 1, '775cdb04097d4cd7'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
-  ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
-  ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
+  ['StoredAuditCall', StoredAuditCall, 1, '31e20ca4305daf04'],
+  ['StoredAuditOutcome', StoredAuditOutcome, undefined, 'e34bfc6ce2f4ea66'],
   ['StoredChallenge', StoredChallenge, 2, '4adb45eaab174da5'],
   ['StoredEvaluation', StoredEvaluation, 1, 'c5fbe10da272d804'],
   ['StoredTrade', StoredTrade, 1, '784c1e0436d64ce6'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],
   ['StoredSignals', StoredSignals, 1, '8f96d40e2dc4511e'],
-  ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
+  ['StoredWebhook', StoredWebhook, 1, 'c999de4e7dd0c909'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
   ['CatalogRow', CatalogRow, undefined, '09bc7ed6151c88e4'],
 ])('stored shape of %s equals its pinned hash', (_, schema, version, hash) => {

@@ -299,3 +299,14 @@ it('concurrent grants are applied completely', async () => {
     expect((await idsOf(scene.fixture.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
   }
 });
+
+it('cancelled backtest keeps who cancelled it, for its event', async () => {
+  const { fixture, admin } = scene;
+  const id = await fixture.backtest('ann');
+  expect((await admin.post(`${at(id)}/cancel`)).status).toBe(200);
+  expect(await fixture.jobs.get(id)).toMatchObject({
+    status: 'cancelled',
+    owner: 'ann',
+    cancelled_by: 'root',
+  });
+});

@@ -1,7 +1,9 @@
 import { PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoAuditTrail } from '#adapters/dynamo/audit-trail.ts';
+import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
+import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
 import { CodedError } from '#contract/values/errors.ts';
@@ -33,6 +35,11 @@ beforeEach(async () => {
 
 const clock = { now: () => now };
 const cursors = { encode: encodeCursor, decode: decodeCursor };
+/** Stores of a platform without models. */
+const noModels = () => ({
+  registry: new DynamoRegistryStore(engine.client, table),
+  challenges: new DynamoChallengeStore(engine.client, table),
+});
 const SUBMISSION = { config: { strategy: 'demo' } };
 
 /** Authenticates `Authorization: name role` without a check. */
@@ -48,7 +55,7 @@ function open(
 ) {
   const { app, lines } = backendApp(
     {
-      listAudit: backendHandlers({ ...fakeBackendDeps(), audit: trail, clock }).listAudit,
+      listAudit: backendHandlers({ ...fakeBackendDeps(), ...noModels(), audit: trail, clock }).listAudit,
       ...changes,
     },
     { authenticate, audit: { trail: written, clock, ids: ulids }, ...deps },
@@ -99,6 +106,8 @@ describe('audit entry', () => {
         service: 'backend',
         operation: 'submitBacktest',
         resource: { kind: 'backtests', id: 'bt-1' },
+        model_name: null,
+        version: null,
         method: 'POST',
         path: '/api/v1/backtests',
         outcome: 'succeeded',
@@ -549,9 +558,12 @@ describe('GET /api/v1/audit', () => {
       },
     };
     const input = { limit: 20, principal: 'bob' };
-    const first = await listAudit({ audit, cursors, clock }, input);
+    const first = await listAudit({ ...noModels(), audit, cursors, clock }, input);
     expect(first).toEqual({ items: [], next: expect.any(String) });
-    const second = await listAudit({ audit, cursors, clock }, { ...input, cursor: first.next! });
+    const second = await listAudit(
+      { ...noModels(), audit, cursors, clock },
+      { ...input, cursor: first.next! },
+    );
     expect(second).toMatchObject({ items: [{ principal: 'bob' }], next: null });
   });
 

@@ -177,9 +177,19 @@ it('webhook is read and changed by its new owner only', async () => {
   expect((await scene.bob.get(path)).body).toMatchObject({ owner: 'bob' });
 });
 
-it('only an admin transfers', async () => {
+it('only an admin transfers, and the audit trail has the call under the resource', async () => {
   const lead = scene.fixture.person('lead', 'approver');
   const id = await scene.fixture.backtest('lead', {}, 'completed');
   const refused = await lead.post(OWNERSHIP, { resource: `backtests/${id}`, owner: 'eve' });
   expect([refused.status, refused.code]).toEqual([403, 'AUTH004']);
+  await give(`backtests/${id}`, 'eve');
+  const { body } = await scene.admin.get(`/api/v1/audit?resource=${id}`);
+  expect(body.items).toMatchObject([
+    {
+      operation: 'transferOwnership',
+      principal: 'root',
+      outcome: 'succeeded',
+      request: { body: { owner: 'eve' } },
+    },
+  ]);
 });

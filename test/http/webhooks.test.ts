@@ -4,7 +4,8 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { backtestEvent, webhookFixture } from '../support/webhook-fixture.ts';
 
 const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 
 let engine: TestEngine;
 let fixture: Awaited<ReturnType<typeof webhookFixture>>;
@@ -111,7 +112,7 @@ describe('access', () => {
     expect((await fixture.call('GET', '/wh-0')).body.detail.code).toBe('HOOK001');
   });
 
-  it('webhook receives the events that its owner may see: own, shared by name, market data; not by group', async () => {
+  it('webhook receives the events that its owner may see: own, shared by name or group, market data', async () => {
     for (const [id, owner] of ['bt-2', 'bt-3', 'bt-4'].map((id) => [id, 'bob'] as const))
       await fixture.job(id, owner);
     await fixture.share('bt-3', 'user:ada');
@@ -122,7 +123,48 @@ describe('access', () => {
     await fixture.publish(...['bt-1', 'bt-2', 'bt-3', 'bt-4'].map((id) => backtestEvent(id)), market);
     await fixture.lane(webhook_id);
     const subjects = fixture.sent.map(({ body }) => JSON.parse(body).subject);
-    expect(subjects.sort()).toEqual(['backtests/bt-1', 'backtests/bt-3', 'series/sim/BTC/1h']);
+    expect(subjects.sort()).toEqual([
+      'backtests/bt-1',
+      'backtests/bt-3',
+      'backtests/bt-4',
+      'series/sim/BTC/1h',
+    ]);
+  });
+
+  it('groups of a webhook are those of its owner at the last request, and their events end with the membership or the grant', async () => {
+    await fixture.job('bt-2', 'bob');
+    await fixture.share('bt-2', 'group:desk');
+    fixture.as({ groups: ['desk'] });
+    const created = await fixture.create();
+    const { webhook_id } = created;
+    expect(created).toMatchObject({ groups: ['desk'], groups_at: created.created_at });
+    const received = async (sequence: number) => {
+      const before = fixture.sent.length;
+      await fixture.publish(backtestEvent('bt-2', sequence));
+      await fixture.lane(webhook_id);
+      return fixture.sent.length - before;
+    };
+    const seen = async (groups: string[]) => {
+      fixture.advance(MINUTE);
+      fixture.as({ groups });
+      return (await fixture.call('GET', `/${webhook_id}`)).body;
+    };
+    expect(await received(1)).toBe(1);
+    // Another user's request changes nothing.
+    fixture.as({ id: 'eve', groups: [] });
+    fixture.advance(MINUTE);
+    await fixture.call('GET', '');
+    expect(await received(2)).toBe(1);
+    expect(await seen([])).toMatchObject({ groups: [], groups_at: new Date(fixture.now()).toISOString() });
+    expect(await received(3)).toBe(0);
+    expect(await seen(['desk', 'other'])).toMatchObject({ groups: ['desk', 'other'] });
+    expect(await received(4)).toBe(1);
+    await fixture.deps.ownership.backtest.sharing.share(
+      'bt-2',
+      [{ principal: 'group:desk', level: 'read' }],
+      [],
+    );
+    expect(await received(5)).toBe(0);
   });
 
   it('webhook of an admin with `all` receives events of all resources', async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DynamoAuditTrail } from '#adapters/dynamo/audit-trail.ts';
 import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import { DynamoCollectionStore } from '#adapters/dynamo/collection-store.ts';
 import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
@@ -35,7 +36,6 @@ import { localPool, startIssuer } from '../../src/local/access.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { sampleInput } from '../engine/backtest-sample.ts';
 import { tableOf, trade } from '../engine/metrics/samples.ts';
-import { memoryAudit } from './audit.ts';
 import { memoryLog } from './backend.ts';
 import { cursorKey } from './cursors.ts';
 import { startEngine } from './engine.ts';
@@ -109,7 +109,7 @@ export async function accessFixture(
   const registry = new DynamoRegistryStore(client, tables.registry);
   const hyperoptJobs = new DynamoHyperoptStore(client, tables.jobs);
   const instruments = new DynamoInstrumentStore(client, tables.series);
-  const { audit } = memoryAudit();
+  const audit = { trail: new DynamoAuditTrail(client, tables.registry), clock: Date, ids: ulids };
   const { log } = memoryLog();
   const nothing = async () => undefined;
   const { report, equity } = runBacktest(sampleInput(), { digest: sha256 });

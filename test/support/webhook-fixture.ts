@@ -11,6 +11,7 @@ import { ownershipOf } from '#domain/ownership.ts';
 import type { Clock } from '#domain/ports.ts';
 import { addDeliveries } from '#domain/webhooks/deliveries.ts';
 import { runLane } from '#domain/webhooks/run-lane.ts';
+import { webhookMembership } from '#domain/webhooks/webhook-membership.ts';
 import type { WebhookRequest, WebhookResponse } from '#domain/webhooks/webhook-ports.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { createService } from '#runtime/service.ts';
@@ -76,6 +77,7 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   const { audit, calls } = memoryAudit();
   const app = createService('backend', fakeHandlers(webhookHandlers(deps)), {
     ownership,
+    onCaller: webhookMembership(deps),
     audit,
     cursorKey,
     log,

@@ -36,7 +36,7 @@ export interface Erasure {
   jobs: number;
   /** Jobs behind registered versions, which stay under the pseudonym. */
   evidence: number;
-  /** Grants to the user on what others own. */
+  /** Grants to the user on what others own, and such jobs that the user cancelled. */
   grants: number;
   /** Files of signals deleted; those of registered versions stay under the pseudonym. */
   signals: number;
@@ -294,9 +294,14 @@ class Pass {
   async #withoutGrants(item: Item): Promise<void> {
     const shared = (item.shared_with ?? []) as readonly Grant[];
     const rest = shared.filter(({ principal }) => principal !== this.#principal);
-    if (rest.length === shared.length) return;
+    const isNamed = item.cancelled_by === this.#subject;
+    if (rest.length === shared.length && !isNamed) return;
     const key = { job_id: item.job_id, item: item.item };
-    if (await this.#replace(this.#deps.jobsTable, key, item, { shared_with: rest })) this.#erased.grants += 1;
+    const changed = {
+      ...(item.shared_with !== undefined && { shared_with: rest }),
+      ...(isNamed && { cancelled_by: this.#pseudonym }),
+    };
+    if (await this.#replace(this.#deps.jobsTable, key, item, changed)) this.#erased.grants += 1;
   }
 
   /** The value with the pseudonym in fields of users, and without grants to the user. */

@@ -169,10 +169,14 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
     return this.listOf(this.#type.kinds[0]);
   }
 
-  async cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: Job | undefined }> {
+  async cancel(
+    jobId: string,
+    at: string,
+    by?: string,
+  ): Promise<{ cancelled: boolean; job: Job | undefined }> {
     const { job, found } = await this.change(jobId, {
       status: 'cancelled',
-      set: { finished_at: at, updated_at: at },
+      set: { finished_at: at, updated_at: at, ...(by !== undefined && { cancelled_by: by }) },
       from: UNFINISHED,
     });
     return job ? { cancelled: true, job } : { cancelled: false, job: found };

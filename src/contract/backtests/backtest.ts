@@ -371,6 +371,8 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     started_at: timestamp.optional(),
     task: z.string().optional(),
     finished_at: timestamp,
+    /** Absent: cancelled in an earlier version. */
+    cancelled_by: z.string().optional(),
   }),
 ]);
 export type StoredBacktestJob = z.infer<typeof StoredBacktestJob>;

@@ -388,7 +388,13 @@ export const StoredHyperoptJob = z.discriminatedUnion('status', [
     error: z.string(),
     error_code: z.string(),
   }),
-  z.object({ ...hyperoptBase, ...startedPerhaps, status: z.literal('cancelled'), finished_at: Timestamp }),
+  z.object({
+    ...hyperoptBase,
+    ...startedPerhaps,
+    status: z.literal('cancelled'),
+    finished_at: Timestamp,
+    cancelled_by: z.string().optional(),
+  }),
 ]);
 export type StoredHyperoptJob = z.infer<typeof StoredHyperoptJob>;
 export type HyperoptJobIn<S extends StoredHyperoptJob['status']> = Extract<StoredHyperoptJob, { status: S }>;

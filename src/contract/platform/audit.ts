@@ -21,6 +21,9 @@ export const StoredAuditOutcome = z.object({
   code: z.string().nullable(),
   /** Resource that the call created; absent otherwise. */
   created: AuditResource.nullable(),
+  /** Model and version that the response names; absent without them. */
+  model_name: z.string().optional(),
+  version: z.string().optional(),
   ended_at: z.iso.datetime(),
 });
 export type StoredAuditOutcome = z.infer<typeof StoredAuditOutcome>;
@@ -53,12 +56,25 @@ export const AuditEntry = z
   .object({
     id: z.string(),
     at: Timestamp,
-    principal: z.string().meta({ description: "The token's `sub`; `service` is Touchstone itself" }),
+    principal: z.string().meta({
+      description:
+        "The token's `sub`; `service` is a service of Touchstone, `platform` a change without a call",
+    }),
     roles: z.array(z.string()),
     service: z.string(),
-    operation: z.string().meta({ description: 'Operation id, as in the OpenAPI documents' }),
+    operation: z.string().meta({
+      description:
+        "Operation id, as in the OpenAPI documents; of a change without a call the action of the model's or challenge's history",
+    }),
     resource: AuditResource.meta({ description: 'Created resource, or the resource in the path' }),
-    method: z.string(),
+    model_name: z.string().nullable().meta({
+      description: 'Model that the call is about; null for another resource',
+    }),
+    version: z.string().nullable().meta({
+      description:
+        'Version of it that the response names, or else the request; of a challenge the challenger. null without one',
+    }),
+    method: z.string().meta({ description: 'Empty for a change without a call, like `path`' }),
     path: z.string(),
     outcome: AuditOutcome.meta({
       description:
@@ -91,7 +107,10 @@ export const AuditQuery = z.object({
   ).optional(),
   principal: stringParameter(200, 'Only calls of this principal').optional(),
   operation: stringParameter(100, 'Only calls of this operation ID').optional(),
-  resource: stringParameter(200, 'Only calls about the resource with this ID, such as bt-…').optional(),
+  resource: stringParameter(
+    200,
+    'Only calls about the resource with this ID, such as bt-…. For the name of a model also those about its versions and challenges, and what the platform did with them itself',
+  ).optional(),
   outcome: AuditOutcome.meta({ description: 'Only calls with this outcome' }).optional(),
   ...PAGE_FIELDS,
 });

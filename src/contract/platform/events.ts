@@ -5,7 +5,7 @@ import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from '../registry/st
 import { STAGES } from '../registry/stored-registry.ts';
 import { EVENT_TYPES, type EventType } from '../values/event-types.ts';
 
-/** The catalogue of events: one schema for each type. Events name resources and no users. */
+/** The catalogue of events: one schema for each type. Events name a resource and who changed it. */
 
 const market = {
   exchange: z.string(),
@@ -114,6 +114,9 @@ const attributes = {
     description: 'Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`',
   }),
   time: Timestamp.meta({ description: 'Time of the change, ISO 8601, UTC' }),
+  actor: z.string().meta({
+    description: 'User who made the change; `platform` when it did itself',
+  }),
   datacontenttype: z.literal('application/json'),
   sequence: z.int().meta({
     description:
@@ -137,7 +140,7 @@ export const EVENT_SCHEMAS = Object.fromEntries(
   Object.keys(EVENT_TYPES).map((type) => [type, eventSchema(type as EventType)]),
 ) as unknown as { readonly [T in EventType]: z.ZodType<Extract<PlatformEvent, { readonly type: T }>> };
 
-/** An event of any type, with the attributes of CloudEvents 1.0 and its extension `sequence`. */
+/** An event of any type, with the attributes of CloudEvents 1.0 and its extensions `sequence` and `actor`. */
 export type PlatformEvent = {
   readonly [T in EventType]: {
     readonly specversion: '1.0';
@@ -146,6 +149,7 @@ export type PlatformEvent = {
     readonly type: T;
     readonly subject: string;
     readonly time: string;
+    readonly actor: string;
     readonly datacontenttype: 'application/json';
     readonly sequence: number;
     readonly data: EventData<T>;

@@ -15,6 +15,9 @@ export const StoredWebhook = z.object({
   /** Counts the changes by users. */
   revision: z.int(),
   owner: z.string(),
+  /** Groups of the owner's last request, and its time. Absent: created by an earlier version, and no request since. */
+  groups: z.array(z.string()).optional(),
+  groups_at: Timestamp.optional(),
   url: z.string(),
   types: z.array(z.string()),
   description: z.string().nullable(),

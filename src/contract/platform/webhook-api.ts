@@ -52,7 +52,7 @@ export const WebhookRequest = z
     description: fields.description.optional(),
     all: z.boolean().optional().meta({
       description:
-        'Deliver the events of all resources, regardless of who owns them. Only for admins. By default only events of resources that its owner may read',
+        'Deliver the events of all resources, regardless of who owns them. Only for admins. By default only events of resources that its owner may read, by the groups of its last request',
       default: false,
     }),
   })
@@ -84,6 +84,11 @@ export const Webhook = z
   .object({
     webhook_id: stored.webhook_id,
     owner: stored.owner,
+    groups: z.array(z.string()).meta({
+      description:
+        'Groups of the owner at its last request that changed them: the webhook receives what is shared with them',
+    }),
+    groups_at: Timestamp.nullable().meta({ description: 'Time of that request; null before it' }),
     url: stored.url,
     types: stored.types,
     description: stored.description,

@@ -6,6 +6,7 @@ import type { Clock, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
+import { type ModelTrail, type ModelTrailDeps, modelTrail } from './model-changes.ts';
 
 interface Filters {
   readonly principal?: string | undefined;
@@ -22,7 +23,7 @@ export interface ListAuditInput extends Filters {
   readonly cursor?: string | undefined;
 }
 
-export interface ListAuditDeps {
+export interface ListAuditDeps extends ModelTrailDeps {
   readonly audit: AuditTrail;
   readonly cursors: Cursors;
   readonly clock: Clock;
@@ -40,7 +41,7 @@ interface Range {
  * VAL006 for a cursor of another list, SVC005.
  */
 export async function listAudit(
-  { audit, cursors, clock }: ListAuditDeps,
+  { audit, cursors, clock, ...deps }: ListAuditDeps,
   input: ListAuditInput,
 ): Promise<Page<AuditEntry>> {
   const scope = scopeOf(input);
@@ -52,8 +53,9 @@ export async function listAudit(
   const items: AuditEntry[] = [];
   let last: StoredAuditCall | undefined;
   let read = 0;
-  for await (const call of newestFirst(audit, range, before)) {
-    const entry = entryOf(call);
+  const trail = await modelTrail(deps, input.resource, range);
+  for await (const call of withChanges(newestFirst(audit, range, before), trail, before)) {
+    const entry = entryOf(call, trail);
     const passes = matches(entry, call, input);
     if (last && (read === AUDIT_LIMITS.read || (passes && items.length === input.limit))) {
       return { items, next: nextAfter(last) };
@@ -79,6 +81,21 @@ async function* newestFirst(
       before: day === lastDay ? (before ?? isoTime(to)) : isoTime(day + DAY_MS),
     });
   }
+}
+
+/** Calls, with the changes that no call made, newest first. */
+async function* withChanges(
+  calls: AsyncIterable<StoredAuditCall>,
+  { changes }: ModelTrail,
+  before: string | null,
+): AsyncIterable<StoredAuditCall> {
+  const left = changes.filter((change) => before === null || auditKey(change) < before);
+  let next = 0;
+  for await (const call of calls) {
+    while (next < left.length && auditKey(left[next]!) > auditKey(call)) yield left[next++]!;
+    yield call;
+  }
+  yield* left.slice(next);
 }
 
 function startOfDay(time: number): number {
@@ -146,18 +163,58 @@ function matches(entry: AuditEntry, { resource }: StoredAuditCall, filters: Filt
     entry.principal === principal &&
     entry.operation === operation &&
     entry.outcome === outcome &&
-    (filters.resource === undefined || [entry.resource.id, resource.id].includes(filters.resource))
+    (filters.resource === undefined ||
+      [entry.resource.id, resource.id, entry.model_name].includes(filters.resource))
   );
 }
 
-function entryOf({ schema_version: _, outcome, request, ...call }: StoredAuditCall): AuditEntry {
+function entryOf(
+  { schema_version: _, outcome, request: summary, ...call }: StoredAuditCall,
+  { challenges }: ModelTrail,
+): AuditEntry {
+  const request = summary === null ? null : (JSON.parse(summary) as Record<string, unknown>);
+  const challenge = call.resource.kind === 'challenges' ? challenges.get(call.resource.id ?? '') : undefined;
+  const named = namedModel(call);
+  const model = outcome?.model_name ?? named.model ?? challenge?.model_name ?? null;
+  const version =
+    outcome?.version ?? named.version ?? versionIn(request?.body) ?? challenge?.challenger_version;
   return {
     ...call,
     resource: outcome?.created ?? call.resource,
+    model_name: model,
+    version: model === null ? null : (version ?? null),
     outcome: outcome?.outcome ?? 'unknown',
     status: outcome?.status ?? null,
     code: outcome?.code ?? null,
     ended_at: outcome?.ended_at ?? null,
-    request: request === null ? null : (JSON.parse(request) as Record<string, unknown>),
+    request,
   };
+}
+
+/** Paths with the name of a model, some with a version. */
+const MODEL_PATH = /^\/api\/v1\/(?:models|strategies)\/([^/]+)(?:\/versions\/([^/]+))?/;
+
+/** Model that the path or the body names as the resource, and the version in the path. */
+function namedModel({ path, resource }: Pick<StoredAuditCall, 'path' | 'resource'>) {
+  const [, model, version] = MODEL_PATH.exec(path) ?? [];
+  if (model !== undefined) return { model: decoded(model), version: version && decoded(version) };
+  return resource.kind === 'models' ? { model: resource.id ?? undefined } : {};
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Version that a body asks for; of a new challenge the challenger. */
+function versionIn(body: unknown): string | undefined {
+  const { version, model_version, target_version, challenger_version } = (body ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const named = version ?? model_version ?? target_version ?? challenger_version;
+  return typeof named === 'string' || typeof named === 'number' ? String(named) : undefined;
 }

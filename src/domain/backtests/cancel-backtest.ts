@@ -21,8 +21,12 @@ export interface CancelBacktestDeps {
  * stopping fails. A task that still runs cannot overwrite a terminal state, and repair stops it later.
  * Throws RES001, or RES005 with status 400, which clients expect, when the job is already terminal.
  */
-export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): Promise<StoredBacktestJob> {
-  const { cancelled, job } = await deps.jobs.cancel(jobId, isoTime(deps.clock.now()));
+export async function cancelBacktest(
+  deps: CancelBacktestDeps,
+  jobId: string,
+  by: string,
+): Promise<StoredBacktestJob> {
+  const { cancelled, job } = await deps.jobs.cancel(jobId, isoTime(deps.clock.now()), by);
   if (!job) throw unknownBacktest(jobId);
   if (!cancelled) {
     throw new CodedError('RES005', {

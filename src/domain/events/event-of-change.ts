@@ -1,5 +1,6 @@
 import type { EventData, PlatformEvent } from '#contract/platform/events.ts';
 import type { EventType } from '#contract/values/event-types.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import { isoTime } from '../shared/iso-time.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -55,19 +56,23 @@ function eventOf(change: TableChange): DerivedEvent | undefined {
   return event && change.at - Date.parse(event.time) <= MAX_AGE_MS ? event : undefined;
 }
 
-function make<T extends EventType>(
-  type: T,
-  subject: string,
-  sequence: unknown,
-  time: unknown,
-  data: EventData<T>,
-): DerivedEvent {
+/** What a change is about, when and by whom it was made. Without an actor the platform itself made it. */
+interface Change {
+  readonly subject: string;
+  readonly sequence: unknown;
+  readonly time: unknown;
+  readonly actor?: unknown;
+}
+
+function make<T extends EventType>(type: T, change: Change, data: EventData<T>): DerivedEvent {
+  const { subject, sequence, time, actor = PLATFORM } = change;
   return {
     specversion: '1.0',
     id: `${subject}#${sequence}#${type}`,
     type,
     subject,
     time: String(time),
+    actor: String(actor),
     datacontenttype: 'application/json',
     sequence: Number(sequence),
     data,
@@ -80,18 +85,18 @@ function jobEvent({ keys, before }: TableChange, after: Item): DerivedEvent | un
   if (keys.item !== 'JOB' || !before || (kind !== 'backtest' && kind !== 'hyperopt')) return undefined;
   if (before.status === after.status) return collectionEvent(before, after);
   const subject = kind === 'backtest' ? `backtests/${after.job_id}` : `hyperopt/${after.job_id}`;
-  const event = (state: 'started' | 'cancelled', time: unknown) =>
-    make(`${kind}.${state}`, subject, after.revision, time, jobData(after));
+  const event = (state: 'started' | 'cancelled', time: unknown, actor?: unknown) =>
+    make(`${kind}.${state}`, { subject, sequence: after.revision, time, actor }, jobData(after));
   switch (after.status) {
     case 'running':
       // Another attempt is a change from running to running.
       return before.status === 'pending' ? event('started', after.started_at) : undefined;
     case 'cancelled':
-      return event('cancelled', after.finished_at);
+      return event('cancelled', after.finished_at, after.cancelled_by);
     case 'failed': {
       const error = { code: String(after.error_code), message: String(after.error) };
       const data = { ...jobData(after), error };
-      return make(`${kind}.failed`, subject, after.revision, after.finished_at, data);
+      return make(`${kind}.failed`, { subject, sequence: after.revision, time: after.finished_at }, data);
     }
     case 'completed':
       return completedEvent(kind, subject, after);
@@ -101,13 +106,13 @@ function jobEvent({ keys, before }: TableChange, after: Item): DerivedEvent | un
 }
 
 function completedEvent(kind: 'backtest' | 'hyperopt', subject: string, after: Item): DerivedEvent {
-  const { revision, finished_at } = after;
+  const change = { subject, sequence: after.revision, time: after.finished_at };
   if (kind === 'backtest') {
     const data = { ...jobData(after), result: after.result } as EventData<'backtest.completed'>;
-    return make('backtest.completed', subject, revision, finished_at, data);
+    return make('backtest.completed', change, data);
   }
   const { best_trial, best_value } = after.outcome as { best_trial: number; best_value: number };
-  return make('hyperopt.completed', subject, revision, finished_at, {
+  return make('hyperopt.completed', change, {
     ...jobData(after),
     best_trial,
     best_value,
@@ -141,20 +146,20 @@ function collectionEvent(before: Item, after: Item): DerivedEvent | undefined {
     message: outcome.message,
   } as EventData<'data.collected'>;
   const type = outcome.status === 'completed' ? 'data.collected' : 'data.stale';
-  const subject = after.kind === 'backtest' ? 'backtests' : 'hyperopt';
-  return make(type, `${subject}/${after.job_id}`, after.revision, outcome.at, data);
+  const subject = `${after.kind === 'backtest' ? 'backtests' : 'hyperopt'}/${after.job_id}`;
+  return make(type, { subject, sequence: after.revision, time: outcome.at }, data);
 }
 
 /** Events of models and challenges: each is an item of their history. */
 function historyEvent({ keys, before }: TableChange, after: Item): DerivedEvent | undefined {
   if (before || !String(keys.sk).startsWith('EVENT#')) return undefined;
-  const { action, sequence, at } = after;
+  const { action, sequence, at: time, actor } = after;
   if (String(keys.pk).startsWith('CHALLENGE#')) {
     const type = challengeType(String(action), after.outcome);
     if (!type) return undefined;
     const { challenge_id, status, outcome, canary_stage, reason } = after;
     const data = { challenge_id, status, outcome, canary_stage, reason } as EventData<'challenge.won'>;
-    return make(type, `challenges/${challenge_id}`, sequence, at, data);
+    return make(type, { subject: `challenges/${challenge_id}`, sequence, time, actor }, data);
   }
   const type = versionType(String(action), after.notes as readonly string[]);
   if (!type) return undefined;
@@ -171,7 +176,7 @@ function historyEvent({ keys, before }: TableChange, after: Item): DerivedEvent 
     notes,
     challenge_id,
   } as EventData<'version.promoted'>;
-  return make(type, `models/${model_name}`, sequence, at, data);
+  return make(type, { subject: `models/${model_name}`, sequence, time, actor }, data);
 }
 
 type Kind<K extends string> = Extract<EventType, `${K}.${string}`>;
@@ -238,7 +243,8 @@ function collectedEvent(before: Item | undefined, after: Item): DerivedEvent | u
     job_id: null,
     message: null,
   } as EventData<'data.collected'>;
-  return make('data.collected', `collections/${collection_id}`, after.revision, stored.updated_at, data);
+  const subject = `collections/${collection_id}`;
+  return make('data.collected', { subject, sequence: after.revision, time: stored.updated_at }, data);
 }
 
 function gapEvent({ keys, before, at }: TableChange, after: Item): DerivedEvent | undefined {
@@ -248,13 +254,17 @@ function gapEvent({ keys, before, at }: TableChange, after: Item): DerivedEvent 
   const exchange = String(keys.exchange).slice(0, -'#months'.length);
   const [symbol, timeframe] = String(keys.series).split('#') as [string, string];
   const subject = `series/${exchange}/${symbol}/${timeframe}`;
-  return make('data.gap', subject, after.revision, isoTime(at), {
-    exchange,
-    timeframe,
-    symbol,
-    gaps,
-    new_gaps,
-  });
+  return make(
+    'data.gap',
+    { subject, sequence: after.revision, time: isoTime(at) },
+    {
+      exchange,
+      timeframe,
+      symbol,
+      gaps,
+      new_gaps,
+    },
+  );
 }
 
 function gapsOf({ months }: Item): number {

@@ -21,8 +21,12 @@ export interface CancelHyperoptDeps {
  * Cancels a pending or running hyperopt job; ended trials are kept. The conditional write comes first: no worker can
  * record anything after it. Throws OPT001, or RES005 when the job is already terminal.
  */
-export async function cancelHyperopt(deps: CancelHyperoptDeps, jobId: string): Promise<StoredHyperoptJob> {
-  const { cancelled, job } = await deps.hyperoptJobs.cancel(jobId, isoTime(deps.clock.now()));
+export async function cancelHyperopt(
+  deps: CancelHyperoptDeps,
+  jobId: string,
+  by: string,
+): Promise<StoredHyperoptJob> {
+  const { cancelled, job } = await deps.hyperoptJobs.cancel(jobId, isoTime(deps.clock.now()), by);
   if (!job) throw unknownHyperopt(jobId);
   if (!cancelled) {
     throw new CodedError('RES005', {

@@ -66,7 +66,11 @@ export interface HyperoptStore extends JobLists<HyperoptRow> {
   /** Only while pending or running. */
   fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;
   /** The cancelled job, or the job as found when it was not cancelled. */
-  cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredHyperoptJob | undefined }>;
+  cancel(
+    jobId: string,
+    at: string,
+    by?: string,
+  ): Promise<{ cancelled: boolean; job: StoredHyperoptJob | undefined }>;
   /** Records where a trial is stalled, null once it continues. Has an effect only while the job runs. */
   setStalled(jobId: string, stalled: string | null): Promise<void>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;

@@ -1,5 +1,6 @@
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import { applyTransition, type TransitionDeps } from '../transitions/apply-transition.ts';
 import { type EndedValidations, type StagingOutcome, withOutcome } from '../transitions/check-status.ts';
 import { existing, lookUpVersion } from '../transitions/find-version.ts';
@@ -73,7 +74,7 @@ export async function recordValidation(
 ): Promise<boolean> {
   const { model, version, jobId, outcome, correlationId } = input;
   const call = {
-    actor: { id: 'touchstone', groups: [], isAdmin: false },
+    actor: { id: PLATFORM, groups: [], isAdmin: false },
     idempotencyKey: null,
     correlationId,
   };

@@ -3,6 +3,7 @@ import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-we
 import type { Digest } from '#contract/values/digest.ts';
 import { HOUR_MS } from '#contract/values/durations.ts';
 import { type EventType, selects } from '#contract/values/event-types.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
 import type { Caller } from '../access/access.ts';
 import { maySeeEvents } from '../events/visible-events.ts';
@@ -29,6 +30,7 @@ export function testEvent(source: string, webhookId: string, id: string, now: nu
     type: TEST_EVENT_TYPE,
     subject,
     time: isoTime(now),
+    actor: PLATFORM,
     datacontenttype: 'application/json',
     // Milliseconds order the tests of a webhook.
     sequence: now,
@@ -78,17 +80,17 @@ export function started(now: number) {
 }
 
 /**
- * The owner of a webhook as a caller. Groups are unknown without a token, so grants to groups do not count. An admin has decided that a
- * webhook receives all events.
+ * The owner of a webhook as a caller, with the groups of its last request: a delivery has no token. An admin has decided that a webhook
+ * receives all events.
  */
-function ownerOf({ owner, all }: Pick<StoredWebhook, 'owner' | 'all'>): Caller {
-  return { id: owner, groups: [], isAdmin: all };
+function ownerOf({ owner, groups = [], all }: Pick<StoredWebhook, 'owner' | 'groups' | 'all'>): Caller {
+  return { id: owner, groups, isAdmin: all };
 }
 
 /** True when a webhook selects the type of an event and its owner may see the subject. Throws DATA005, SVC005. */
 export async function receives(
   ownership: DeliveryDeps['ownership'],
-  webhook: Pick<StoredWebhook, 'owner' | 'all' | 'types'>,
+  webhook: Pick<StoredWebhook, 'owner' | 'groups' | 'all' | 'types'>,
   { type, subject }: DeliveredEvent,
 ): Promise<boolean> {
   if (type === TEST_EVENT_TYPE) return true;

@@ -39,6 +39,8 @@ export async function createWebhook(
     webhook_id: `${WEBHOOK_ID_PREFIX}${deps.ids.ulid()}`,
     revision: 0,
     owner: caller.id,
+    groups: [...caller.groups],
+    groups_at: now,
     url,
     types: [...types],
     description: description || null,

@@ -1,4 +1,5 @@
 import type { ListAuditDeps } from '#domain/audit/list-audit.ts';
+import type { ModelTrailDeps } from '#domain/audit/model-changes.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { EventLog } from '#domain/events/event-log.ts';
@@ -28,7 +29,7 @@ const { listAudit } = lazy(() => import('#domain/audit/list-audit.ts'));
 /** Dependencies of the backend, on any host. */
 export interface BackendDeps
   extends BacktestsDeps,
-    ListAuditDeps,
+    Omit<ListAuditDeps, keyof ModelTrailDeps>,
     Omit<RegistryDeps, 'stagingChecks'>,
     Pick<RegisterStrategyDeps, 'allowedRegistries'>,
     HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {

@@ -91,9 +91,9 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       const states = await queueStates(deps, 'backtest', [job]);
       return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
     },
-    cancelBacktest: async ({ params }) => ({
+    cancelBacktest: async ({ params, principal }) => ({
       status: 200,
-      body: jobView(await cancelBacktest(deps, params.job_id), null, deps.retention),
+      body: jobView(await cancelBacktest(deps, params.job_id, principal.id), null, deps.retention),
     }),
     keepBacktest: async ({ params, body }) =>
       changed(await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest)),

@@ -76,9 +76,9 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
       return { status: 200, body: { items: trials, next_cursor: next } };
     },
     watchHyperopt: watchHandler(deps),
-    cancelHyperopt: async ({ params }) => ({
+    cancelHyperopt: async ({ params, principal }) => ({
       status: 200,
-      body: jobView(await cancelHyperopt(deps, params.job_id), null, deps.retention),
+      body: jobView(await cancelHyperopt(deps, params.job_id, principal.id), null, deps.retention),
     }),
     keepHyperopt: async ({ params, body }) => {
       const job = await keepJob(deps.hyperoptJobs, params.job_id, body.keep ?? true, unknownHyperopt);

@@ -80,11 +80,14 @@ export function webhookHandlers(deps: WebhookHandlerDeps): Pick<Handlers<'backen
 /** A webhook as callers see it: without its secrets. */
 function webhookView(webhook: StoredWebhook): Webhook {
   const { webhook_id, owner, url, types, description, all, status, disabled_reason } = webhook;
+  const { groups = [], groups_at = null } = webhook;
   const { created_at, updated_at, failing_since, last_success_at, secrets } = webhook;
   const previous = secrets[1]?.expires_at ?? null;
   return {
     webhook_id,
     owner,
+    groups,
+    groups_at,
     url,
     types,
     description,

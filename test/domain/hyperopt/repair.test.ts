@@ -101,7 +101,7 @@ it('hyperopt job fails after 5 lost executions without a finished trial', async 
 
 it('cancelled hyperopt job stops its execution and tasks and is never restarted', async () => {
   const { deps, states, started, stopped, stoppedTasks, counted, repair } = await scene({ running: true });
-  await cancelHyperopt(deps, 'ho-1');
+  await cancelHyperopt(deps, 'ho-1', 'ann');
   expect(stopped).toEqual(['ho-1-1']);
   expect(stoppedTasks).toEqual(['arn:task']);
   states.set('ho-1-1', 'aborted');

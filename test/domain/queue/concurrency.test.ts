@@ -80,7 +80,7 @@ test('job cancelled between its slot and its start does not start and frees the 
   queue.leave = async (...turn) => {
     await leave.apply(queue, turn);
     queue.leave = leave;
-    await cancelBacktest(deps, 'bt-1');
+    await cancelBacktest(deps, 'bt-1', 'ann');
   };
   await submit('bt-1');
   expect(executions.stopped).toEqual(['bt-1-1']);

@@ -122,7 +122,7 @@ describe('dispatch', () => {
     await submit('bt-1');
     await submit('bt-2');
     await submit('bt-3');
-    await cancelBacktest(deps, 'bt-2');
+    await cancelBacktest(deps, 'bt-2', 'ann');
     expect(await queue.owners('backtest')).toMatchObject([{ waiting: 1 }]);
     await end('bt-1');
     expect(started()).toEqual(['bt-1', 'bt-3']);

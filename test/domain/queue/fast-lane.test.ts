@@ -240,7 +240,7 @@ describe('queue of the fast lane', () => {
     const at = new Date(clock.time).toISOString();
     await jobs.claim('bt-1', 'lambda-1', at);
     if (end === 'failed') await jobs.fail('bt-1', 1, { code: 'VAL006', message: 'no signals' }, at);
-    else await cancelBacktest(own, 'bt-1');
+    else await cancelBacktest(own, 'bt-1', 'ann');
     executions.states.set('bt-1-1', 'succeeded');
     await endExecutions(own, ['bt-1-1']);
     expect(await queue.slots('fast')).toEqual([]);
@@ -296,7 +296,7 @@ describe('queue of the fast lane', () => {
     const { submit, deps, queue } = await scene();
     await submit('bt-1', 'fast');
     await submit('bt-2', 'fast');
-    await cancelBacktest(deps, 'bt-2');
+    await cancelBacktest(deps, 'bt-2', 'ann');
     expect(await queue.owners('fast')).toMatchObject([{ waiting: 0 }]);
     expect(await queue.owners('backtest')).toEqual([]);
   });

@@ -403,7 +403,7 @@ class Backend:
         :param to: ISO 8601, exclusive, at most 31 days after `from`. Default: now
         :param principal: Only calls of this principal
         :param operation: Only calls of this operation ID
-        :param resource: Only calls about the resource with this ID, such as bt-…
+        :param resource: Only calls about the resource with this ID, such as bt-…. For the name of a model also those about its versions and challenges, and what the platform did with them itself
         :param outcome: Only calls with this outcome
         :param limit: Maximum number of items on a page
         :param cursor: `next_cursor` of the previous page, with the same filters

@@ -117,14 +117,19 @@ class AuditEntry(TypedDict):
     at: str
     """ISO 8601, UTC"""
     principal: str
-    """The token's `sub`; `service` is Touchstone itself"""
+    """The token's `sub`; `service` is a service of Touchstone, `platform` a change without a call"""
     roles: list[str]
     service: str
     operation: str
-    """Operation id, as in the OpenAPI documents"""
+    """Operation id, as in the OpenAPI documents; of a change without a call the action of the model's or challenge's history"""
     resource: AuditResource
     """Created resource, or the resource in the path"""
+    model_name: str | None
+    """Model that the call is about; null for another resource"""
+    version: str | None
+    """Version of it that the response names, or else the request; of a challenge the challenger. null without one"""
     method: str
+    """Empty for a change without a call, like `path`"""
     path: str
     outcome: Literal["succeeded", "refused", "failed", "unknown"]
     """`refused`: status 4xx. `failed`: 5xx. `unknown`: still running, or the service crashed; check the resource"""
@@ -164,6 +169,8 @@ class BacktestCancelledEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -192,6 +199,8 @@ class BacktestCompletedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -404,6 +413,8 @@ class BacktestFailedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -845,6 +856,8 @@ class BacktestStartedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1153,6 +1166,8 @@ class ChallengeAdvancedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1397,6 +1412,8 @@ class ChallengeExpiredEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1425,6 +1442,8 @@ class ChallengeHeldEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1466,6 +1485,8 @@ class ChallengeLostEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1520,6 +1541,8 @@ class ChallengeRefusedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1703,6 +1726,8 @@ class ChallengeWonEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -1972,6 +1997,8 @@ class DataCollectedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -2007,6 +2034,8 @@ class DataGapEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -2036,6 +2065,8 @@ class DataStaleEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -2292,6 +2323,8 @@ class HyperoptCancelledEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -2320,6 +2353,8 @@ class HyperoptCompletedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -2351,6 +2386,8 @@ class HyperoptFailedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -2763,6 +2800,8 @@ class HyperoptStartedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -5323,6 +5362,8 @@ class VersionPromotedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -5355,6 +5396,8 @@ class VersionRefusedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -5387,6 +5430,8 @@ class VersionRegisteredEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -5419,6 +5464,8 @@ class VersionRolledBackEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -5451,6 +5498,8 @@ class VersionStagedEvent(TypedDict):
     """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
     datacontenttype: Literal["application/json"]
     sequence: int
     """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
@@ -5490,6 +5539,10 @@ class Waiver(TypedDict):
 class Webhook(TypedDict):
     webhook_id: str
     owner: str
+    groups: list[str]
+    """Groups of the owner at its last request that changed them: the webhook receives what is shared with them"""
+    groups_at: str | None
+    """Time of that request; null before it"""
     url: str
     types: list[str]
     description: str | None
@@ -5583,7 +5636,7 @@ class WebhookRequest(TypedDict):
     description: NotRequired[str | None]
     """Note for the people who read the list; an empty one removes it"""
     all: NotRequired[bool | None]
-    """Deliver the events of all resources, regardless of who owns them. Only for admins. By default only events of resources that its owner may read. Default: false"""
+    """Deliver the events of all resources, regardless of who owns them. Only for admins. By default only events of resources that its owner may read, by the groups of its last request. Default: false"""
 
 
 class WebhookWithSecret(TypedDict):
@@ -5591,6 +5644,10 @@ class WebhookWithSecret(TypedDict):
 
     webhook_id: str
     owner: str
+    groups: list[str]
+    """Groups of the owner at its last request that changed them: the webhook receives what is shared with them"""
+    groups_at: str | None
+    """Time of that request; null before it"""
     url: str
     types: list[str]
     description: str | None

@@ -42,9 +42,11 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     key: 'resource',
     title: 'Resource',
     width: 280,
-    cell: ({ resource: { kind, id } }) => (
+    cell: ({ resource: { kind, id }, model_name, version }) => (
       <span title={id ?? undefined}>
         {kind} <code>{id}</code>
+        {model_name && model_name !== id && <> of {model_name}</>}
+        {version && kind !== 'versions' && <> v{version}</>}
       </span>
     ),
   },
