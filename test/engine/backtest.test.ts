@@ -11,6 +11,7 @@ import {
 } from '#engine/backtest.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { START, walk } from './run/candles.ts';
 
@@ -44,6 +45,19 @@ describe('backtest', () => {
     for (const rows of Object.values<readonly PeriodRow[]>({ ...report.periods })) {
       expect(rows.reduce((sum, row) => sum + row.total_trades, 0)).toBe(trades.length);
     }
+  });
+
+  it('strategy that writes into candles that it kept, after they were checked, changes no result', () => {
+    const kept: Float64Array[] = [];
+    const writing: StrategyDefinition = {
+      ...SAMPLE_STRATEGY,
+      signals: (candles, ...others) => {
+        for (const column of kept.splice(0)) for (let row = 30; row < column.length; row++) column[row]! *= 3;
+        kept.push(candles.open, candles.high, candles.low, candles.close);
+        return SAMPLE_STRATEGY.signals(candles, ...others);
+      },
+    };
+    expect(run(sampleInput({ strategy: writing })).result).toEqual(result);
   });
 
   it('equity has one value per UTC day of the range', () => {

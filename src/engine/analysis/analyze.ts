@@ -13,7 +13,7 @@ import type {
 } from '../strategy.ts';
 import { describeThrown, reportActivity } from '../strategy-errors.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
-import { detectWrites } from './candle-checks.ts';
+import { giveCandles } from './candle-checks.ts';
 import { firstAbove } from './flag-columns.ts';
 import { type InformativeCandles, type InformativeSeries, informativeSeries } from './informative.ts';
 import { KeptArrays } from './kept-arrays.ts';
@@ -81,7 +81,7 @@ interface Predictions {
  * empty.
  *
  * @param candles of the strategy's timeframe, startup candles included
- * @param rows number of candles; reading a column's length would copy the column, see `detectWrites`
+ * @param rows number of candles; reading a column's length would copy the column, see `giveCandles`
  * @param series default: the strategy's first pair, without informative candles
  * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is
  *   shorter than the strategy's
@@ -218,7 +218,7 @@ function informativeColumns(
 ): Columns {
   const rows = candles.timestamp.length;
   // Given candles are shared by pairs and runs: the strategy must not write into them.
-  const watched = kept?.lend(candles) ?? (isGiven ? detectWrites(candles) : undefined);
+  const watched = kept?.lend(candles) ?? (isGiven ? giveCandles(candles) : undefined);
   const columns = withErrorContext(`indicators() on ${key}`, () =>
     strategy.indicators(watched?.candles ?? candles, params, { pair, timeframe }),
   );

@@ -112,48 +112,34 @@ export function fillGaps(candles: Candles, stepMs: number): FilledCandles {
   return { candles: out, filled: expected - rows };
 }
 
-export interface WriteDetectingCandles {
-  /** The same columns, for code that must not write into them. */
+export interface GivenCandles {
+  /** Copies of the columns, each made at its first read: most strategies read one or two of the six. */
   readonly candles: Candles;
-  /** True if a value changed since the first read of its column from `candles`. Valid until other candles are read. */
+  /** True if a value of a copy changed. */
   readonly changed: () => boolean;
 }
 
-/** Detects writes into candles. Columns are copied on their first read: most strategies read one or two of the six. */
-export function detectWrites(candles: Candles): WriteDetectingCandles {
+/**
+ * Candles for code that must not write into them. It gets copies, because it can write into what it keeps after each check: in a later
+ * call, a timer or a promise.
+ */
+export function giveCandles(candles: Candles): GivenCandles {
   const copies = new Map<keyof Candles, Float64Array>();
-  const watched = lazyCandles((name) => {
-    copies.set(name, copyOf(candles[name]));
-    return candles[name];
+  const given = lazyCandles((name) => {
+    const copy = candles[name].slice();
+    copies.set(name, copy);
+    return copy;
   });
   return {
-    candles: watched,
-    changed: () => {
-      const isChanged = [...copies].some(([name, copy]) => !isEqual(candles[name], copy));
-      if (spare.size >= MAX_SPARE) spare.clear();
-      for (const copy of copies.values()) spare.add(copy);
-      return isChanged;
-    },
+    candles: given,
+    changed: () => [...copies].some(([name, copy]) => !isEqual(copy, candles[name])),
   };
 }
 
-/** Columns of candles and of two informative timeframes. */
-const MAX_SPARE = 3 * CANDLE_COLUMNS.length;
-/** Copies of earlier candles, which later ones reuse: the pages of a new copy cost more than the copy. */
-const spare = new Set<Float64Array>();
-
-function copyOf(column: Float64Array): Float64Array {
-  const copy = [...spare].find(({ length }) => length === column.length);
-  if (copy === undefined) return column.slice();
-  spare.delete(copy);
-  copy.set(column);
-  return copy;
-}
-
 /** Equal values; NaN equals NaN. */
-function isEqual(a: Float64Array, b: Float64Array): boolean {
-  for (let row = 0, { length } = a; row < length; row++) {
+export function isEqual(a: Float64Array, b: Float64Array): boolean {
+  for (let row = 0, { length } = b; row < length; row++) {
     if (a[row] !== b[row] && !(Number.isNaN(a[row]) && Number.isNaN(b[row]))) return false;
   }
-  return true;
+  return a.length === b.length;
 }

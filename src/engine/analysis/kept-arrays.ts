@@ -1,6 +1,6 @@
 import { type Candles, lazyCandles } from '../candles.ts';
 import type { Columns } from '../strategy.ts';
-import type { WriteDetectingCandles } from './candle-checks.ts';
+import { type GivenCandles, isEqual } from './candle-checks.ts';
 
 /**
  * Arrays of one series that a strategy with callbacks was given or returned. A module variable may keep them. During a simulation
@@ -16,7 +16,7 @@ export class KeptArrays {
   readonly #atClose = new KnownRows();
   readonly #start: number;
   readonly #length: number;
-  #lent: WriteDetectingCandles | undefined;
+  #lent: GivenCandles | undefined;
 
   constructor(timestamp: Float64Array, stepMs: number) {
     this.timestamp = timestamp;
@@ -26,12 +26,12 @@ export class KeptArrays {
   }
 
   /** Copies of the series' candles for the strategy, each made at its first read. The same at every call. */
-  lend(candles: Candles): WriteDetectingCandles {
+  lend(candles: Candles): GivenCandles {
     this.#lent ??= this.#copies(candles);
     return this.#lent;
   }
 
-  #copies(candles: Candles): WriteDetectingCandles {
+  #copies(candles: Candles): GivenCandles {
     const read = new Map<keyof Candles, Float64Array>();
     const copies = lazyCandles((name) => {
       const array = candles[name].slice();
@@ -112,11 +112,4 @@ class KnownRows {
       else for (let row = before; row < rows; row++) array[row] = own[row]!;
     }
   }
-}
-
-function isEqual(a: Float64Array, b: Float64Array): boolean {
-  for (let row = 0, { length } = b; row < length; row++) {
-    if (a[row] !== b[row] && !(Number.isNaN(a[row]) && Number.isNaN(b[row]))) return false;
-  }
-  return a.length === b.length;
 }

@@ -9,7 +9,7 @@ import {
   type SharedColumns,
   SIGNAL_COLUMNS,
 } from '../analysis/analyze.ts';
-import { detectWrites, type WriteDetectingCandles } from '../analysis/candle-checks.ts';
+import { type GivenCandles, giveCandles } from '../analysis/candle-checks.ts';
 import { countSet } from '../analysis/flag-columns.ts';
 import { givenAnalysis } from '../analysis/given-signals.ts';
 import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
@@ -217,7 +217,7 @@ export function* runStrategy(
   const params = config.params as ParameterValues;
   const kept = keptOf(strategy, history);
   const run = mlRunOf(config, history, shared);
-  const watched = kept?.lend(candles) ?? detectWrites(candles);
+  const watched = kept?.lend(candles) ?? giveCandles(candles);
   const rows = candles.timestamp.length;
   const steps = run
     ? predicting(own, params, watched.candles, { ...run, kept }, train)
@@ -284,13 +284,12 @@ export function mlRunOf(
 export function onCandles<T>(
   strategy: StrategyDefinition,
   pair: string,
-  candles: Candles,
+  given: GivenCandles,
   action: (candles: Candles) => T,
 ): T {
   return withStrategyErrors(strategy, pair, () => {
-    const watched = detectWrites(candles);
-    const result = action(watched.candles);
-    checkUnchanged(watched);
+    const result = action(given.candles);
+    checkUnchanged(given);
     return result;
   });
 }
@@ -304,7 +303,7 @@ function withStrategyErrors<T>(strategy: StrategyDefinition, pair: string, actio
   }
 }
 
-function checkUnchanged(watched: WriteDetectingCandles): void {
+function checkUnchanged(watched: GivenCandles): void {
   if (watched.changed()) {
     throw new Error('it wrote into the candles it was given; write into columns of its own');
   }

@@ -6,6 +6,7 @@ import {
   noPredictions,
   type SharedColumns,
 } from '../analysis/analyze.ts';
+import { type GivenCandles, giveCandles } from '../analysis/candle-checks.ts';
 import type { KeptArrays } from '../analysis/kept-arrays.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
@@ -56,7 +57,7 @@ export class TrialPair {
         const kept = keptOf(strategy, history);
         const series = { ...seriesOf(history, shared), kept };
         const rows = history.candles.timestamp.length;
-        return this.#onCandles(this.#candlesFor(kept), (candles) =>
+        return this.#onCandles(this.#given(kept), (candles) =>
           computeColumns(this.#strategy, this.#params, candles, rows, series),
         );
       },
@@ -65,7 +66,7 @@ export class TrialPair {
     this.#trainingInputs = cache.get(
       `${inputsKey} training inputs`,
       () =>
-        this.#onCandles(this.#candlesFor(this.#computed.kept?.[0]), (candles) =>
+        this.#onCandles(this.#given(this.#computed.kept?.[0]), (candles) =>
           trainingInputsOf(this.#strategy, this.#params, candles, this.#computed),
         ),
       ({ features, labels }) => features.rows * features.columns.length * 8 + labels.byteLength,
@@ -110,7 +111,6 @@ export class TrialPair {
   /** Computes signals only from rows before `to`. Later rows would not change them. */
   #traded(predictions: PredictionColumns, from: number, to: number): PairInput {
     const { kept, given } = this.#computed;
-    const candles = sliceCandles(this.#candlesFor(kept?.[0]), 0, to);
     const known: Computed = {
       rows: to,
       pair: this.history.data.pair,
@@ -121,19 +121,22 @@ export class TrialPair {
       columns: firstRows({ ...predictions }, to) as Columns & PredictionColumns,
       gate: this.#run.config.entry_threshold,
     };
-    const analysis = this.#onCandles(candles, (given) =>
-      decide(this.#strategy, this.#params, given, known, predicted),
+    const analysis = this.#onCandles(this.#given(kept?.[0], to), (candles) =>
+      decide(this.#strategy, this.#params, candles, known, predicted),
     );
     return cutRows(this.#strategy, this.history, analysis, from, to);
   }
 
-  #onCandles<T>(candles: Candles, action: (candles: Candles) => T): T {
-    return onCandles(this.#strategy, this.history.data.pair, candles, action);
+  #onCandles<T>(given: GivenCandles, action: (candles: Candles) => T): T {
+    return onCandles(this.#strategy, this.history.data.pair, given, action);
   }
 
-  /** The candles that the strategy gets: of one with callbacks the copies that it may keep. */
-  #candlesFor(kept: KeptArrays | undefined): Candles {
-    return kept?.lend(this.history.candles).candles ?? this.history.candles;
+  /** Rows before `to` for the strategy: of one with callbacks the copies that it may keep. */
+  #given(kept: KeptArrays | undefined, to = this.history.candles.timestamp.length): GivenCandles {
+    const { candles } = this.history;
+    const lent = kept?.lend(candles);
+    if (!lent) return giveCandles(sliceCandles(candles, 0, to));
+    return { ...lent, candles: sliceCandles(lent.candles, 0, to) };
   }
 }
 
