@@ -114,7 +114,7 @@ function sample(config: ResolvedBacktestConfig): Promise<TrialReply> {
 }
 
 function timersLeft(): number {
-  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length;
 }
 
 function unhandledOutcome(): TrialOutcome | undefined {

@@ -177,10 +177,34 @@ describe('code in the strategy folder', () => {
        console.log(JSON.stringify([definition, await load()]));`,
     );
     const args = sandboxArguments({ strategies: folder, read: [main] });
-    const blocked = { name: 'escapes', open: [], tried: 40 };
+    const blocked = { name: 'escapes', open: [], tried: 49 };
     expect(JSON.parse(await run(args, main))).toEqual([blocked, blocked]);
     const [outside] = JSON.parse(await run([], main));
     expect(outside.open).toHaveLength(outside.tried);
+  });
+
+  it.each([
+    ['a class', "import { DrawdownScan as of } from '#engine/stats/drawdown.ts';", 'of.prototype.kept = 1;'],
+    ['an array', "import { TIMEFRAMES as of } from 'touchstone/engine';", "of.push('2m');"],
+    [
+      'a built-in strategy',
+      "import { buyAndHold as of } from '#engine/strategies/buy-and-hold.ts';",
+      'of.signals = 1;',
+    ],
+    [
+      'a function of another instance',
+      "import { sma as of } from '#engine/indicators/index.ts?own';",
+      'of.kept = 1;',
+    ],
+    [
+      'a class of what it imports itself',
+      "const { Order: of } = await import('#engine/simulator/state/order.ts#own');",
+      'of.kept = 1;',
+    ],
+  ])('strategy cannot change what the engine exports: %s', async (_, imports, change) => {
+    expect(await importing(`${imports}\n(of as any);\n${change}\nexport default 'changed';`)).toMatch(
+      /^Cannot (add|assign)/,
+    );
   });
 
   it('a file writes nothing by flags of V8', async () => {

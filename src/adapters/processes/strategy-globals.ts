@@ -8,7 +8,8 @@ import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import timers from 'node:timers';
-import { types } from 'node:util';
+import { inspect, types } from 'node:util';
+import { deserialize, serialize } from 'node:v8';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 
 /** Names of JavaScript: they compute. */
@@ -24,7 +25,7 @@ const LANGUAGE =
 /** Classes and functions of Node that reach nothing outside of the process, most of them used by the platform's packages. */
 const NODE =
   'Buffer URL URLSearchParams TextEncoder TextDecoder AbortController AbortSignal Event EventTarget ' +
-  'queueMicrotask structuredClone atob btoa';
+  'queueMicrotask atob btoa';
 
 const ALLOWED: ReadonlySet<PropertyKey> = new Set([
   ...LANGUAGE.split(' '),
@@ -50,7 +51,15 @@ export function closeGlobals(): boolean {
   // A bundle has its own copy of this module.
   if (Object.isFrozen(globalThis)) return true;
   keepMemoryApart();
-  const plain = { process: plainProcess(), console: plainConsole(), crypto: PLAIN_CRYPTO, ...plainTimers() };
+  const hidden = [inspect, inspect.defaultOptions, ...hiddenObjects()];
+  removeWaysOut();
+  const plain = {
+    process: plainProcess(),
+    console: plainConsole(),
+    crypto: PLAIN_CRYPTO,
+    structuredClone: plainClone,
+    ...plainTimers(),
+  };
   for (const name of Reflect.ownKeys(globalThis)) {
     // Node gives some of them at the first use.
     if (ALLOWED.has(name)) Object.defineProperty(globalThis, name, { value: Reflect.get(globalThis, name) });
@@ -59,8 +68,44 @@ export function closeGlobals(): boolean {
   // Node loads the client of `fetch` with `node:http`. It defines its dispatcher unless there is one.
   for (const name of DISPATCHERS) Object.defineProperty(globalThis, Symbol.for(name), { value: {} });
   for (const [name, value] of Object.entries(plain)) Object.defineProperty(globalThis, name, { value });
-  deepFreeze(globalThis);
+  for (const each of [globalThis, ...hidden]) deepFreeze(each);
   return true;
+}
+
+/**
+ * Node's own function, and a message port, make an object of any of Node's internal classes: a clone names its class by a method,
+ * which strategy code can define. One of them is a file by its number, whose class leads to all event emitters.
+ */
+const plainClone = (value: unknown): unknown => deserialize(serialize(value));
+
+/** Removes what leads to message ports, to the store of Node's blobs, and to timers that do not keep a process busy. */
+function removeWaysOut(): void {
+  for (const { prototype } of [AbortSignal, AbortController, DOMException, EventTarget, Event]) {
+    for (const key of Object.getOwnPropertySymbols(prototype)) {
+      if (key.description?.startsWith('messaging_')) Reflect.deleteProperty(prototype, key);
+    }
+  }
+  for (const name of ['createObjectURL', 'revokeObjectURL']) Reflect.deleteProperty(URL, name);
+  Reflect.deleteProperty(AbortSignal, 'timeout');
+}
+
+/** Objects of Node and V8 that are shared, and that no property of a global leads to. */
+function hiddenObjects(): object[] {
+  const segments = new Intl.Segmenter().segment('');
+  const decoder = new TextDecoder('utf-16le');
+  const internals = Object.getOwnPropertySymbols(decoder).map((key) => Reflect.get(decoder, key) as unknown);
+  const samples = [
+    new URLSearchParams().entries(),
+    segments,
+    segments[Symbol.iterator](),
+    new Timer(timers.setTimeout(() => {}, 0)),
+    ...internals.filter(isObject),
+  ];
+  return [
+    DOMException,
+    Reflect.get(Buffer, Symbol.species) as object,
+    ...samples.map((each) => Object.getPrototypeOf(each) as object),
+  ];
 }
 
 /** What the platform's packages use. Its class would lead to keys, and to threads that create them. */
@@ -92,18 +137,17 @@ class Timer {
     }
   }
 
+  /** Strategy code cannot hide a timer: a trial that leaves one ends with its process. */
   ref(): this {
-    this.#timer.ref();
     return this;
   }
 
   unref(): this {
-    this.#timer.unref();
     return this;
   }
 
   hasRef(): boolean {
-    return this.#timer.hasRef();
+    return true;
   }
 }
 

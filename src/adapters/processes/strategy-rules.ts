@@ -52,6 +52,9 @@ const FORMATS: Readonly<Record<string, string>> = {
   '.json': 'json',
 };
 
+/** Without query and fragment, which would make another instance of the module. */
+const addressOf = (url: string) => url.replace(/[?#].*$/, '');
+
 const formatOf = (url: string) => FORMATS[extname(new URL(url).pathname)];
 
 /** True if a path leads to a file that a strategy may import. By its text only: an error must not say which other files exist. */
@@ -73,7 +76,7 @@ registerHooks({
     const engine = specifier === 'touchstone/engine' ? '#engine/index.ts' : specifier;
     if (isOfEngine(engine)) {
       const resolved = nextResolve(engine, { ...context, parentURL: import.meta.url });
-      return closed ? { ...resolved, url: `${resolved.url}${FROZEN}` } : resolved;
+      return closed ? { ...resolved, url: `${addressOf(resolved.url)}${FROZEN}` } : resolved;
     }
     if (isOfFolder(specifier, parentURL)) {
       const resolved = nextResolve(specifier, context);
