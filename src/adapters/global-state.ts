@@ -1,3 +1,7 @@
+import { DataStore } from '#engine/callback-values.ts';
+import { LoopView, PairRow } from '#engine/simulator/state/loop-view.ts';
+import { PositionView } from '#engine/simulator/state/position-view.ts';
+import { Context } from '#engine/simulator/state/run.ts';
 import { closeGlobals, deepFreeze } from './processes/strategy-globals.ts';
 
 /** Object shared by all modules, and its original properties. */
@@ -12,6 +16,9 @@ interface SharedObject {
 const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
+/** Classes of the objects that callbacks get. */
+const VIEWS = { Context, DataStore, LoopView, PairRow, PositionView };
+
 /** What a strategy may leave behind between its runs. */
 interface SharedState {
   /** Removes it. Throws Error with the name of `file` if it cannot. */
@@ -25,8 +32,9 @@ interface SharedState {
  * sandbox freezes them and `others`, so a strategy keeps nothing there. Any other process remembers and restores them.
  */
 export function shareGlobals(others: Readonly<Record<string, unknown>> = {}): SharedState {
-  if (!closeGlobals()) return rememberGlobals(others);
-  for (const each of Object.values(others)) if (isObject(each)) deepFreeze(each);
+  const shared = { ...VIEWS, ...others };
+  if (!closeGlobals()) return rememberGlobals(shared);
+  for (const each of Object.values(shared)) if (isObject(each)) deepFreeze(each);
   return { restore: () => {}, replaced: () => [] };
 }
 

@@ -15,6 +15,11 @@ const fixture = hostileFixture(
   (strategy) => {
     strategy('pries', `indicators() { throw new Error(JSON.stringify(pry())); },`, PRYING);
     strategy('promise', "indicators() { Promise.reject(new Error('late rejection')); return {}; },");
+    strategy(
+      'blames_system',
+      "indicators() { Promise.reject(Object.assign(new Error('late rejection'), { errno: 1, $metadata: {} })); return {}; },",
+    );
+    strategy('patches_views', PATCHING_VIEWS);
     strategy('ends_itself', 'indicators() { process.exit(0); },');
     strategy('honest', '');
     strategy('patches', '', PATCHING);
@@ -27,6 +32,20 @@ function pry() {
   const own = (globalThis as any).process;
   return { globals: Object.getOwnPropertyNames(globalThis), process: Object.keys(own), environment: Object.keys(own.env) };
 }`;
+
+/** Replaces methods of the objects that callbacks get. */
+const PATCHING_VIEWS = `callbacks: { customExit(context, trade) {
+  for (const object of [context, trade, context.state, trade.data]) {
+    const prototype = Object.getPrototypeOf(object);
+    for (const name of Reflect.ownKeys(prototype)) {
+      try { Object.defineProperty(prototype, name, { value: () => 888 }); } catch { continue; }
+      throw new Error('replaced ' + String(name));
+    }
+    try { prototype.kept = 1; } catch { continue; }
+    throw new Error('kept');
+  }
+  return null;
+} },`;
 
 /** Replaces functions of the engine's realm, as far as it can. */
 const PATCHING = `
@@ -80,7 +99,17 @@ describe('hostile strategy', () => {
     expect(patched).toMatchObject({ status: 'completed', result: honest!.result });
   });
 
+  it('strategy cannot change the classes of the objects that its callbacks get', async () => {
+    const job = await fixture.platform.run({ strategy: 'patches_views', date_range: RANGE });
+    expect(job).toMatchObject({ status: 'completed' });
+    expect(job.result.total_trades).toBeGreaterThan(0);
+  });
+
   it.each([
+    [
+      'blames_system',
+      /^Strategy blames_system failed in a timer or an unhandled promise: late rejection \(blames_system\.ts:\d+\)$/,
+    ],
     [
       'throws_long_text',
       /^Strategy throws_long_text failed during the simulation: customExit threw for BTC\/USDT:USDT in the candle of 2026-\S+Z: x+ \[1999000 characters left out\] x+$/,

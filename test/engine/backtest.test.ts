@@ -60,6 +60,28 @@ describe('backtest', () => {
     expect(run(sampleInput({ strategy: writing })).result).toEqual(result);
   });
 
+  it('strategy that changes signals and tags that it returned changes no result', () => {
+    const kept: { flags: Uint8Array[]; tags: unknown[] }[] = [];
+    const changing: StrategyDefinition = {
+      ...SAMPLE_STRATEGY,
+      signals: (...given) => {
+        for (const { flags, tags } of kept.splice(0)) {
+          for (const column of flags) column.fill(255);
+          tags.fill({ toString: () => 'changed' });
+        }
+        const signals = SAMPLE_STRATEGY.signals(...given);
+        const { enterLong, exitShort } = signals;
+        kept.push({ flags: [enterLong!, exitShort!], tags: signals.tags as unknown[] });
+        return signals;
+      },
+    };
+    const changed = run(sampleInput({ strategy: changing }));
+    expect(changed.result).toEqual(result);
+    expect(changed.report.tables.per_enter_tag.map(({ key }) => key)).toEqual(
+      report.tables.per_enter_tag.map(({ key }) => key),
+    );
+  });
+
   it('equity has one value per UTC day of the range', () => {
     expect(equity.dates).toEqual(['2024-01-01', '2024-01-02', '2024-01-03']);
     expect(equity.monthly_returns['2024-01']).toBeCloseTo(result.total_profit_pct, 6);

@@ -59,9 +59,10 @@ function addressOf(folder: string): string {
 function isOurs(error: unknown, folder: string | undefined): boolean {
   try {
     if (!(error instanceof Error)) return false;
-    if (error instanceof CodedError || 'errno' in error || '$metadata' in error) return true;
     const stack = String(error.stack);
-    if (!folder || stack.includes(folder)) return false;
+    if (folder && stack.includes(folder)) return false;
+    if (error instanceof CodedError || 'errno' in error || '$metadata' in error) return true;
+    if (!folder) return false;
     return /[/\\](src|node_modules)[/\\]/.test(stack);
   } catch {
     return false;

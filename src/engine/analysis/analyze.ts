@@ -139,10 +139,11 @@ export function decide(
 ): Analysis {
   const { timeframe } = strategy;
   const read: Columns = predictions ? { ...given.columns, ...predictions.columns } : given.columns;
-  const signals = withErrorContext('signals()', () =>
+  const returned = withErrorContext('signals()', () =>
     strategy.signals(candles, read, params, given.informative as InformativeColumns, { pair, timeframe }),
   );
-  checkSignals(strategy.name, signals, rows);
+  checkSignals(strategy.name, returned, rows);
+  const signals = copyOf(returned);
   if (!predictions) return { columns, informative, signals, ...(kept && { kept }) };
   const gated = gateEntries(signals, predictions);
   const { columns: predicted } = predictions;
@@ -276,6 +277,12 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
     checkValues(strategy, name, column, isTag, signals.tags);
     if (!isTag) checked.add(column);
   }
+}
+
+/** Signals that the strategy cannot change: it may keep what it returned, and the check is over. */
+function copyOf({ tags, ...columns }: Signals): Signals {
+  const copies = Object.entries(columns).map(([name, column]) => [name, column?.slice()] as const);
+  return { ...Object.fromEntries(copies), ...(tags && { tags: [...tags] }) };
 }
 
 function unknownSignal(strategy: string, name: string): StrategyRunError {

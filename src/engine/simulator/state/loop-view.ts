@@ -33,7 +33,7 @@ export class LoopView implements LoopContext {
 }
 
 /** The row of one pair. */
-class PairRow implements CallbackContext {
+export class PairRow implements CallbackContext {
   time = Number.NaN;
   index = 0;
   readonly pair: string;

@@ -349,7 +349,7 @@ class Limits implements AdjustmentLimits {
 }
 
 /** The callbacks' view of the present candle, reused for every call. */
-class Context implements CallbackContext {
+export class Context implements CallbackContext {
   readonly params: ParameterValues;
   readonly state: DataStore;
   readonly #candle: CandleCursor;
