@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { UpdateContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, UpdateContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
 import {
   CreateAliasCommand,
   CreateFunctionCommand,
@@ -12,6 +12,7 @@ import {
   PublishVersionCommand,
   UpdateFunctionConfigurationCommand,
 } from '@aws-sdk/client-lambda';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { createTables } from '#adapters/dynamo/create-tables.ts';
@@ -57,6 +58,10 @@ const NOT_IN_MOTO: Readonly<Record<string, string>> = {
     'moto has no StopDeployment of CodeDeploy',
   'aws backup start-restore-job --recovery-point-arn ARN --iam-role-arn ROLE --metadata targetTableName=NAME':
     'moto has no StartRestoreJob of AWS Backup',
+  'aws backup start-restore-job --recovery-point-arn ARN --iam-role-arn ROLE --metadata DestinationBucketName=BUCKET,NewBucket=false,Encrypted=false':
+    'moto has no StartRestoreJob of AWS Backup',
+  'aws backup list-recovery-points-by-backup-vault --backup-vault-name touchstone-prod-copies':
+    'moto has no ListRecoveryPointsByBackupVault of AWS Backup',
   'aws dynamodb update-contributor-insights --table-name TABLE --contributor-insights-action ENABLE --contributor-insights-mode THROTTLED_KEYS':
     'moto has no UpdateContributorInsights',
   'aws dynamodb update-contributor-insights --table-name TABLE --contributor-insights-action DISABLE':
@@ -77,6 +82,7 @@ test('each command is run by a test', () => {
   expect([...fences.keys()]).toEqual([
     'Roll back a function',
     'Restoring tables',
+    'Loss of a region',
     'Rotate the service token',
   ]);
   const all = [...runbook.matchAll(/^```(\w.*)$/gm)].map(([, info]) => info);
@@ -202,6 +208,31 @@ describe.skipIf(!available)('commands of the runbook (skipped without moto and t
       registry: 'Registry-restored-20261123T040000',
       series: 'Series-restored-20261123T040000',
     });
+  });
+
+  test('a lost region: the stage uses the tables that were restored from the copies in the second one', async () => {
+    const tables = {
+      jobs: 'touchstone-jobs',
+      registry: 'touchstone-registry',
+      series: 'touchstone-series',
+    };
+    // As AWS Backup restores them: without a stream, an expiry and a protection.
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const client = new DynamoDBClient({ endpoint: moto.endpoint, region: 'eu-west-1', credentials });
+    await createTables(DynamoDBDocumentClient.from(client), tables);
+    const settings = join(folder, 'recovery.config.json');
+    const env = { account: '123456789012', region: 'eu-west-1' };
+    writeFileSync(settings, JSON.stringify({ stages: { prod: { env } } }));
+    // The script starts it: prints the deployment.
+    writeFileSync(join(folder, 'npx'), '#!/bin/sh\necho "deployed by npx $*"\n', { mode: 0o755 });
+
+    const output = await bash(fences.get('Loss of a region')!, { PATH: `${folder}:${process.env.PATH}` });
+    expect(output).toContain('deployed by npx cdk deploy --all -c stage=prod -c config=recovery.config.json');
+    const { restoredTables, restoredStreams } = readStageConfig('prod', settings);
+    expect(restoredTables).toEqual(tables);
+    for (const [id, name] of Object.entries(tables)) {
+      expect(Object(restoredStreams)[id]).toContain(`:dynamodb:eu-west-1:123456789012:table/${name}/stream/`);
+    }
   });
 
   test('rotation replaces both service tokens', async () => {
