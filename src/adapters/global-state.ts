@@ -35,7 +35,12 @@ export function shareGlobals(others: Readonly<Record<string, unknown>> = {}): Sh
   const shared = { ...VIEWS, ...others };
   if (!closeGlobals()) return rememberGlobals(shared);
   for (const each of Object.values(shared)) if (isObject(each)) deepFreeze(each);
-  return { restore: () => {}, replaced: () => [] };
+  return { restore: forgetMatch, replaced: () => [] };
+}
+
+/** The text of the last match is in `RegExp.$_`. */
+function forgetMatch(): void {
+  /^/.exec('');
 }
 
 /**
@@ -66,6 +71,7 @@ function rememberGlobals(others: Readonly<Record<string, unknown>>): SharedState
   const replaced = new Set<string>();
   return {
     restore: (file) => {
+      forgetMatch();
       for (const shared of known.values()) restoreObject(shared, file, replaced);
     },
     replaced: () => [...replaced].filter((name) => CARRIERS.test(name)),

@@ -105,6 +105,14 @@ describe('strategy loaded again', () => {
     expect([stderr, stdout.trim().split('\n').slice(0, 2)]).toEqual(['', ['1', '1']]);
   });
 
+  it.each([
+    ['of a sandbox', SANDBOX],
+    ['without its flags', WITHOUT_FLAGS],
+  ])('strategy %s that is reloaded does not find its last match of a regular expression', (_, flags) => {
+    const memo = "(RegExp as any).$_ === 'kept' ? [1] : (/kept/.exec('kept'), [])";
+    expect(loadedTwice(`match${flags.length}`, memo, flags).stdout).toBe('1\n1\n');
+  });
+
   it('loads name the functions that a strategy replaced, if data of the engine passes through them', () => {
     const kept =
       'Object.assign(function (this: any, ...args: any[]) { return native.apply(this, args); }, { memo: [] })';

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +30,17 @@ describe('broken strategy file', () => {
     expect(await namesOf(strategies)).toEqual([]);
     rmSync(join(fixture.folder, 'link.ts'));
     expect(await brokenOf(strategies)).toEqual([]);
+    expect(await namesOf(strategies)).toEqual(['sound']);
+  });
+
+  it('file with a hole of many gigabytes is not read and affects no other file', async () => {
+    add('large.ts', '');
+    truncateSync(join(fixture.folder, 'large.ts'), 50 * 1024 ** 3);
+    add('sound.ts', sound(`name: 'sound'`));
+    const strategies = open();
+    expect(await brokenOf(strategies)).toMatchObject([
+      { file: 'large.ts', error: expect.stringMatching(/^it is larger than 4 MiB\. /) },
+    ]);
     expect(await namesOf(strategies)).toEqual(['sound']);
   });
 

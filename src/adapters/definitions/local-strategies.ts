@@ -2,7 +2,12 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { GIVEN_SIGNALS, knownBuiltIns, sortedByName } from '#adapters/strategies/known-strategies.ts';
-import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
+import {
+  digestSources,
+  MAX_SOURCE_BYTES,
+  strategyDigests,
+  USER_STRATEGIES,
+} from '#adapters/strategies/strategy-files.ts';
 import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
 import type { KnownStrategy, Strategies, StrategyList } from '#domain/config/strategy-ports.ts';
 import { strippedSources } from '../processes/stripped-file.ts';
@@ -55,8 +60,12 @@ interface Version {
 }
 
 const NO_FILE = 'it is not a file';
+const TOO_LARGE = `it is larger than ${MAX_SOURCE_BYTES / 1024 / 1024} MiB. Move its data into a JSON file that it imports`;
 const LINK =
   'it is a link, and links can lead out of the strategy folder, so no file is used while the folder contains one. Replace the link with a copy of the file or folder';
+
+/** Reasons not to read a file, in place of its digest. */
+const REASONS: readonly string[] = [NO_FILE, TOO_LARGE, LINK];
 
 /**
  * Strategies of local mode: the built-in ones, and the definitions of a folder as data. No code of the folder runs in this
@@ -178,11 +187,10 @@ export class LocalStrategies implements Strategies {
         const isClosed = look.links.length > 0;
         const sources = isClosed ? new Map<string, string>() : await digestSources(this.#folder);
         if (!isClosed) this.#stripTypes(sources);
-        this.#update(
-          strategyDigests(sources),
-          isClosed ? look.links : look.notFiles,
-          isClosed ? LINK : NO_FILE,
-        );
+        const rejected = isClosed
+          ? reasons(look.links, LINK)
+          : [...reasons(look.notFiles, NO_FILE), ...reasons(look.tooLarge, TOO_LARGE)];
+        this.#update(new Map([...strategyDigests(sources), ...rejected]));
       }
       this.#signature = look.signature;
       this.#isUncertain = look.isRecent;
@@ -200,11 +208,10 @@ export class LocalStrategies implements Strategies {
     stripStrategies(this.#folder, strippedSources(this.#compiled), sources).catch(() => undefined);
   }
 
-  /** @param rejected names that are not read, for `reason` */
-  #update(digests: ReadonlyMap<string, string>, rejected: readonly string[], reason: string): void {
+  /** @param digests of the files, or {@link REASONS} */
+  #update(digests: ReadonlyMap<string, string>): void {
     const former = new Map(this.#versions.map((version) => [version.file, version]));
-    const all = new Map([...digests, ...rejected.map((file) => [file, reason] as const)]);
-    this.#versions = [...all]
+    this.#versions = [...digests]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([file, digest]) => {
         const before = former.get(file);
@@ -239,10 +246,9 @@ export class LocalStrategies implements Strategies {
   }
 
   async #read(version: Version): Promise<void> {
-    const outcome =
-      version.digest === LINK || version.digest === NO_FILE
-        ? { error: version.digest, line: null, strategy: null }
-        : await this.#readings.run(() => this.#outcomeOf(version));
+    const outcome = REASONS.includes(version.digest)
+      ? { error: version.digest, line: null, strategy: null }
+      : await this.#readings.run(() => this.#outcomeOf(version));
     const isFirst = version.attempts++ === 0;
     version.outcome = outcome;
     if ('error' in outcome && isFirst && !this.#isClosed) {
@@ -298,6 +304,8 @@ export class LocalStrategies implements Strategies {
     return /\bname\s*:\s*(['"`])([a-z][a-z0-9_]{0,63})\1/.exec(this.#textOf(file))?.[2] ?? null;
   }
 }
+
+const reasons = (files: readonly string[], reason: string) => files.map((file) => [file, reason] as const);
 
 /** Name of the strategy that a version defines, or seems to define. */
 function nameOf(version: Version | undefined): string | null {

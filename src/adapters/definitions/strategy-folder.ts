@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { MAX_SOURCE_BYTES } from '../strategies/strategy-files.ts';
 
 /** File systems with coarse times: a second change within this interval may have the same modification time, ms. */
 const CLOCK_STEP_MS = 2_000;
@@ -13,6 +14,8 @@ export interface FolderLook {
   readonly isRecent: boolean;
   /** Names of strategy files that are folders or devices. */
   readonly notFiles: readonly string[];
+  /** Names of strategy files that are too large to be read. */
+  readonly tooLarge: readonly string[];
   /** Names of all links, with any extension. */
   readonly links: readonly string[];
 }
@@ -33,7 +36,7 @@ export async function lookAtFolder(folder: string, now: number): Promise<FolderL
       // A file deleted just now is missing from the next look.
       const state = stats && `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}`;
       const changed = stats ? Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs)) : now;
-      return { path, name: relative(folder, path), state, changed, entry };
+      return { name: relative(folder, path), state, size: stats?.size ?? 0n, changed, entry };
     }),
   );
   looks.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -42,6 +45,9 @@ export async function lookAtFolder(folder: string, now: number): Promise<FolderL
     isRecent: looks.some(({ changed }) => Math.abs(now - changed) < CLOCK_STEP_MS),
     notFiles: looks
       .filter(({ name, entry }) => !entry.isFile() && !entry.isSymbolicLink() && !name.includes('/'))
+      .map(({ name }) => name),
+    tooLarge: looks
+      .filter(({ name, entry, size }) => entry.isFile() && size > MAX_SOURCE_BYTES && !name.includes('/'))
       .map(({ name }) => name),
     links: looks.filter(({ entry }) => entry.isSymbolicLink()).map(({ name }) => name),
   };

@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
@@ -15,6 +15,9 @@ export interface StrategyFile extends StrategyWithDigest {
 
 /** Default folder of the users' strategies, next to `src`. */
 export const USER_STRATEGIES = join(import.meta.dirname, '../../../strategies');
+
+/** Larger sources are not read: a file with a hole takes no space on the disk, and all of its size in memory. */
+export const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
 /*
  * Bundles have no such folder. Their build replaces this module with one that contains the files.
@@ -90,7 +93,7 @@ export async function digestStrategyFiles(folder: string): Promise<Map<string, s
 
 /**
  * SHA-256 of each `.ts` source in a folder and its subfolders, hex, by relative path in ascending order. A file that is deleted
- * before it is read is left out.
+ * before it is read is left out, as is one of more than {@link MAX_SOURCE_BYTES}.
  *
  * @throws Error that names a link in the folder
  */
@@ -118,9 +121,10 @@ export function strategyDigests(sources: ReadonlyMap<string, string>): Map<strin
   return new Map(own.map(([file, digest]) => [file, sha256(shared.join('') + digest)]));
 }
 
-/** Digest of a file's text, or of the reason why it cannot be read; undefined when the file is gone. */
+/** Digest of a file's text, or of the reason why it cannot be read; undefined when the file is gone or too large. */
 async function digestFile(path: string): Promise<string | undefined> {
   try {
+    if ((await stat(path)).size > MAX_SOURCE_BYTES) return undefined;
     return sha256(await readFile(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
