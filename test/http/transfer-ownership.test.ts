@@ -102,6 +102,12 @@ describe('jobs', () => {
     expect(await experiments(to)).toEqual([['trend', expect.anything()]]);
   });
 
+  it('job is found in the list of its kind only', async () => {
+    const id = await scene.fixture.backtest('ann', {}, 'completed');
+    expect((await give(`hyperopt/${id}`, 'bob')).code).toBe('OPT001');
+    expect((await scene.ann.get(at(id))).status).toBe(200);
+  });
+
   it('hyperopt job is given too', async () => {
     const id = `ho-${ulids.ulid()}`;
     await scene.fixture.hyperoptJobs.create({ ...pendingHyperopt(id), owner: 'ann' });
@@ -125,6 +131,16 @@ it.each([
 ])('transfer of %s to %j is refused', async (resource, owner, code) => {
   const { status, code: found } = await give(resource, owner);
   expect([found, status >= 400 && status < 500]).toEqual([code, true]);
+});
+
+it.each([
+  ['models/', 'RES002'],
+  ['backtests/bt-', 'RES001'],
+  ['hyperopt/ho-', 'OPT001'],
+  ['signals/sg-', 'SIG001'],
+  ['webhooks/wh-', 'HOOK001'],
+])('ID of %s that is longer than a key is unknown', async (start, code) => {
+  expect(await give(`${start}${'x'.repeat(5_000)}`, 'bob')).toMatchObject({ status: 404, code });
 });
 
 it('file of signals changes its lists with its owner', async () => {

@@ -1,18 +1,22 @@
 import type { Sharing } from '#contract/common/sharing-schemas.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/values/job-limits.ts';
+import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { OWNED_RESOURCES, PRINCIPAL_NAME, type ResourceKind } from '#contract/values/sharing.ts';
+import { SIGNALS_ID_PREFIX } from '#contract/values/signals-limits.ts';
+import { WEBHOOK_ID_PREFIX } from '#contract/values/webhook-limits.ts';
 import { retryConflicts } from '../shared/retry-conflicts.ts';
 import { expired } from '../shared/unknown-resources.ts';
 import { type Ownership, userPrincipal } from './access.ts';
 
-/** Kind by the first part of a resource's path. */
+/** Kind by the first part of a resource's path, and the start of its IDs: both kinds of jobs are stored together. */
 const KINDS = {
-  models: 'model',
-  backtests: 'backtest',
-  hyperopt: 'hyperopt',
-  signals: 'signals',
-  webhooks: 'webhook',
-} as const satisfies Record<string, ResourceKind>;
+  models: { kind: 'model', prefix: '' },
+  backtests: { kind: 'backtest', prefix: BACKTEST_ID_PREFIX },
+  hyperopt: { kind: 'hyperopt', prefix: HYPEROPT_ID_PREFIX },
+  signals: { kind: 'signals', prefix: SIGNALS_ID_PREFIX },
+  webhooks: { kind: 'webhook', prefix: WEBHOOK_ID_PREFIX },
+} as const satisfies Record<string, { readonly kind: ResourceKind; readonly prefix: string }>;
 
 const MAX_ATTEMPTS = 5;
 
@@ -28,7 +32,7 @@ export async function transferOwnership(
   ownership: Ownership,
   { resource, owner }: { readonly resource: string; readonly owner: string },
 ): Promise<Sharing> {
-  const { kind, id } = resourceOf(resource);
+  const { kind, prefix, id } = resourceOf(resource);
   if (!PRINCIPAL_NAME.test(owner)) {
     throw new CodedError('VAL005', {
       message: 'owner must be the ID of a user: 1 to 128 characters without spaces',
@@ -38,6 +42,9 @@ export async function transferOwnership(
   }
   const { sharing, unknown } = ownership[kind];
   const { noun } = OWNED_RESOURCES[kind];
+  // A body may name anything; a key of a table is limited.
+  if (!id.startsWith(prefix) || id.length > MAX_ID_LENGTH)
+    throw unknown(id.slice(0, MAX_ID_LENGTH), 'resource');
   return retryConflicts<Sharing>({ attempts: MAX_ATTEMPTS }, async () => {
     const found = await sharing.find(id);
     if (!found) throw unknown(id, 'resource');
@@ -57,11 +64,11 @@ export async function transferOwnership(
   });
 }
 
-function resourceOf(resource: string): { readonly kind: keyof typeof OWNED_RESOURCES; readonly id: string } {
+function resourceOf(resource: string): (typeof KINDS)[keyof typeof KINDS] & { readonly id: string } {
   const [collection, ...rest] = resource.split('/');
   const id = rest.join('/');
   if (collection && Object.hasOwn(KINDS, collection) && id !== '') {
-    return { kind: KINDS[collection as keyof typeof KINDS], id };
+    return { ...KINDS[collection as keyof typeof KINDS], id };
   }
   throw new CodedError('VAL005', {
     message: `resource must be a path of ${Object.keys(KINDS).join(', ')}, such as models/ema_crossover; a challenge goes with its model`,
