@@ -41,6 +41,7 @@ interface AuditedResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly changed?: NamedVersion;
 }
 
 /**
@@ -102,24 +103,22 @@ function isAudited({ operation, principal }: AuditedCall): boolean {
   return changesState(operation) && !isCanaryCall(principal, operation);
 }
 
+type NamedVersion = Pick<StoredAuditOutcome, 'model_name' | 'version'>;
 type Ending = Omit<StoredAuditOutcome, 'ended_at'>;
 
-function success({ status, body, headers = {} }: AuditedResponse): Ending {
-  return {
-    outcome: 'succeeded',
-    status,
-    code: null,
-    created: createdAt(headers.Location),
-    ...versionOf(body),
-  };
+function success({ status, body, headers = {}, changed = versionOf(body) }: AuditedResponse): Ending {
+  return { outcome: 'succeeded', status, code: null, created: createdAt(headers.Location), ...changed };
 }
 
-/** Model and version of a response; of a challenge the challenger. MLflow's responses have the version inside. */
-function versionOf(body: unknown): Pick<StoredAuditOutcome, 'model_name' | 'version'> {
+/**
+ * Model and version of a response; of a challenge the challenger, of a rollback the version in Production. MLflow's responses have the
+ * version inside. A request may name the version by an alias, which moves.
+ */
+function versionOf(body: unknown): NamedVersion {
   const { model_version: inner, ...response } = (body ?? {}) as Readonly<Record<string, unknown>>;
-  const { model_name, version, challenger_version } = response;
+  const { model_name, version, challenger_version, new_production } = response;
   if (typeof model_name === 'string') {
-    const named = version ?? challenger_version;
+    const named = version ?? challenger_version ?? new_production;
     return { model_name, ...(typeof named === 'string' && { version: named }) };
   }
   const { name, version: own } = (inner ?? {}) as Readonly<Record<string, unknown>>;

@@ -28,6 +28,12 @@ export interface HandlerRequest<O> {
   readonly closing: AbortSignal | undefined;
 }
 
+/** Model, and number of its version, that a call was about. */
+export interface ChangedVersion {
+  readonly model_name: string;
+  readonly version: string;
+}
+
 /**
  * One of the row's success responses. A body without a schema is sent unchanged: a string, the bytes of a file, or an event
  * stream.
@@ -38,6 +44,8 @@ type HandlerResponse<O> = O extends { success: infer S }
         readonly status: K;
         readonly body: BodyOf<S[K]>;
         readonly headers?: Readonly<Record<string, string>>;
+        /** For the audit trail, where the body does not say it. */
+        readonly changed?: ChangedVersion;
       };
     }[keyof S & number]
   : never;

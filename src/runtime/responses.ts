@@ -1,6 +1,7 @@
 import type { ErrorBody, RequestValidationError } from '#contract/common/error-bodies.ts';
 import { CodedError, ERRORS } from '#contract/values/errors.ts';
 import { type Operation, WITHOUT_BODY } from '#contract/values/operation.ts';
+import type { ChangedVersion } from './handler.ts';
 import type { Log } from './log.ts';
 import { BodyError } from './request-json.ts';
 
@@ -40,6 +41,7 @@ export interface HandlerResult {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly changed?: ChangedVersion;
 }
 
 export const BASE_HEADERS = { 'Cache-Control': 'no-store' };

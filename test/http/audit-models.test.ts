@@ -136,3 +136,28 @@ it('the trail of a model has each call about it with the version, also by a chal
     'holdChallenge',
   ]);
 });
+
+it('call that names a version by an alias has its number, also after the alias has moved', async () => {
+  const { ann, admin, fixture } = scene;
+  const model = 'macd_momentum';
+  const { config } = pendingJob('bt-0');
+  const called = async (answer: Promise<{ status: number; body: any }>) =>
+    expect((await answer).status, JSON.stringify((await answer).body)).toBeLessThan(300);
+  for (const version of [1, 2]) {
+    const run = await fixture.backtest('ann', { config: { ...config, strategy: model } }, 'completed');
+    await called(ann.register(run, model));
+    await called(ann.post(`/api/v1/strategies/${model}/stage`, { version }));
+    await called(admin.post(`/api/v1/strategies/${model}/promote`, { version }));
+  }
+  const name = model;
+  await called(ann.post(`${MLFLOW}/registered-models/alias`, { name, version: 'latest', alias: 'blue' }));
+  await called(ann.post(`${MLFLOW}/model-versions/set-tag`, { name, version: 'blue', key: 'a', value: 'b' }));
+  await called(ann.patch(`/api/v1/models/${model}/versions/1`, { aliases: ['blue'] }));
+  await called(admin.post(`/api/v1/models/${model}/rollback`, { version: 'blue', reason: 'losses' }));
+  expect(shown(await trailOf(model)).slice(0, 4)).toEqual([
+    'rollbackModel 1 root succeeded',
+    'labelVersion 1 ann succeeded',
+    'mlflowSetVersionTag 2 ann succeeded',
+    'mlflowSetAlias 2 ann succeeded',
+  ]);
+});

@@ -49,8 +49,8 @@ export function mlflowWriteHandlers(
     const { name, version } = input;
     await checkModel(request.principal, name, 'write');
     const reference = { model: name, version, field: 'version', modelField: 'name', operation, input };
-    await labelVersion(deps, transitionCallOf(request), reference, change);
-    return DONE;
+    const labelled = await labelVersion(deps, transitionCallOf(request), reference, change);
+    return { ...DONE, changed: { model_name: name, version: labelled } };
   };
   return {
     mlflowCreateModel: async ({ body, principal }) => {
