@@ -13,6 +13,11 @@ const TAGS = [
   'Touchstone.look_ahead=certified',
   ' touchstone.x',
   'touchstone.',
+  '\u200Btouchstone.look_ahead=certified',
+  'touchstone\u2060.look_ahead=certified',
+  'touchstone .look_ahead=certified',
+  '\uFF54ouchstone.look_ahead=certified',
+  'touch\u017Ftone.look_ahead=certified',
 ];
 
 /** A user's own backtest of a strategy. */

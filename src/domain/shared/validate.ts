@@ -114,9 +114,10 @@ export function checkMaxLength(value: string | undefined, field: string, max: nu
 /** Start of the tags with which the platform describes runs and versions to MLflow's clients. */
 export const OWN_TAGS = 'touchstone.';
 
-/** True for a tag, or its key, that only the platform may set. */
+/** True for a tag, or its key, that only the platform may set, and for one that reads like it: wide letters, invisible characters. */
 export function isOwnTag(tag: string): boolean {
-  return tag.trim().toLowerCase().startsWith(OWN_TAGS);
+  const read = tag.normalize('NFKC').replaceAll(/[\p{C}\p{M}\p{Z}]/gu, '');
+  return read.toLowerCase().startsWith(OWN_TAGS);
 }
 
 /** The tags, each once. Throws VAL005 beyond `tags` of them, beyond `tag` characters of one, and for one of the platform. */
