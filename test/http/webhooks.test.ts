@@ -131,6 +131,13 @@ describe('access', () => {
     ]);
   });
 
+  it('a request with other groups right after the webhook was created ends the membership', async () => {
+    fixture.as({ groups: ['desk'] });
+    const { webhook_id } = await fixture.create();
+    fixture.as({ groups: [] });
+    expect((await fixture.call('GET', `/${webhook_id}`)).body.groups).toEqual([]);
+  });
+
   it('groups of a webhook are those of its owner at the last request, and their events end with the membership or the grant', async () => {
     await fixture.job('bt-2', 'bob');
     await fixture.share('bt-2', 'group:desk');

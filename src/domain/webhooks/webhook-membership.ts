@@ -12,6 +12,8 @@ interface Deps {
 
 /** Time for which the list of webhooks is used again: requests are far more frequent than changes of membership. */
 const LISTED_MS = 30_000;
+/** Callers whose groups are remembered: beyond them they are read again. */
+const MAX_SEEN = 1_000;
 
 /**
  * Keeps the groups of callers with their webhooks, where they have changed. A delivery has no token, so what is shared with a group
@@ -24,8 +26,14 @@ export function webhookMembership({ webhooks, clock, log }: Deps): (caller: Call
     if (!listed || now - listed.at >= LISTED_MS) listed = { at: now, webhooks: webhooks.list() };
     return listed.webhooks;
   };
+  const seen = new Map<string, string>();
   return async ({ id, groups }) => {
     try {
+      const membership = JSON.stringify(groups);
+      // Webhooks may have been created since they were listed, with the groups before.
+      if (seen.get(id) !== membership) listed = undefined;
+      if (seen.size >= MAX_SEEN) seen.clear();
+      seen.set(id, membership);
       const stale = (await list()).filter((each) => each.owner === id && !isEqual(each.groups, groups));
       for (const { webhook_id, revision } of stale) {
         const changed = { groups: [...groups], groups_at: isoTime(clock.now()), revision: revision + 1 };
