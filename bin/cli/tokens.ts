@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LocalEnv } from '#contract/env/env.ts';
 import { CLI_LIMITS } from '#contract/values/request-limits.ts';
 import { readEnv } from '#runtime/env.ts';
+import { isOwnPrincipal } from '#runtime/fixed-tokens.ts';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
 import { boundsText, integer, JSON_OPTION } from './options.ts';
 import { runningPlatform } from './session.ts';
@@ -51,7 +52,7 @@ function tokenOptions(command: Command, role: Option): Command {
   return command
     .option(...JSON_OPTION)
     .addOption(role)
-    .option('--user <name>', 'user of the token', userName, 'local')
+    .option('--user <name>', 'user of the token', userId, 'local')
     .option(
       '--group <name>',
       'group of the user; repeatable',
@@ -64,6 +65,11 @@ function tokenOptions(command: Command, role: Option): Command {
       integer(TOKEN_MINUTES),
       TOKEN_MINUTES.default,
     );
+}
+
+function userId(text: string): string {
+  if (!isOwnPrincipal(text)) return userName(text);
+  throw new InvalidArgumentError(`${text} is a name of the platform itself: pass another one`);
 }
 
 function userName(text: string): string {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { CANARY_OWNER } from '#contract/env/canary.ts';
-import type { Authenticate, Principal } from './authenticate.ts';
+import { PLATFORM } from '#contract/values/names.ts';
+import { ANONYMOUS, type Authenticate, type Principal } from './authenticate.ts';
 
 /** Principal of Touchstone's services: it can read market data and start collections. */
 const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
@@ -12,6 +13,11 @@ export function withServiceTokens(tokens: readonly (string | undefined)[], next:
 
 /** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
 const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
+
+/** True for an ID that is no user's: a token with it would be recorded as the platform, a service or nobody. */
+export function isOwnPrincipal(id: string): boolean {
+  return [PLATFORM, SERVICE.id, CANARY.id, ANONYMOUS.id].includes(id);
+}
 
 /** Accepts the tokens of the canary that are set, and passes any other request to `next`. */
 export function withCanaryTokens(tokens: readonly (string | undefined)[], next: Authenticate): Authenticate {

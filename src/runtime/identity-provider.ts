@@ -13,6 +13,7 @@ import {
   type Principal,
   withoutToken,
 } from './authenticate.ts';
+import { isOwnPrincipal } from './fixed-tokens.ts';
 
 /** Tolerated clock difference between two machines. */
 const CLOCK_SKEW_S = 30;
@@ -63,7 +64,7 @@ async function verified(
   if (Object.hasOwn(decomposeUnverifiedJwt(token).header, 'crit')) throw invalid('critical_extension');
   const { sub, exp } = claims;
   // The verifier does not require these claims: without them a token would have no user, or never expire.
-  if (!isPrincipalName(sub) || exp === undefined) throw invalid('claims');
+  if (!isPrincipalName(sub) || isOwnPrincipal(sub) || exp === undefined) throw invalid('claims');
   return { ...claims, sub };
 }
 

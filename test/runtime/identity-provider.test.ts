@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CANARY_OWNER } from '#contract/env/canary.ts';
 import {
   type IdentityProvider,
   IssuerKeys,
@@ -209,6 +210,10 @@ describe('invalid token, also with optional authentication', () => {
     ['an empty sub', () => token({ sub: '' }), 'claims'],
     ['a sub longer than a key', () => token({ sub: 'a'.repeat(129) }), 'claims'],
     ['a sub with a control character', () => token({ sub: 'ada\u202e' }), 'claims'],
+    ['the name of the platform as sub', () => token({ sub: 'platform' }), 'claims'],
+    ['the name of its services as sub', () => token({ sub: 'service' }), 'claims'],
+    ['the name of callers without a token as sub', () => token({ sub: 'anonymous' }), 'claims'],
+    ['the name of the canary as sub', () => token({ sub: CANARY_OWNER }), 'claims'],
     ['changed after it was signed', forged, 'signature'],
     ['signed with a foreign key under a known key ID', () => foreign(key().kid), 'signature'],
     ['signed with a key that the issuer does not have', () => foreign('unknown'), 'key'],
