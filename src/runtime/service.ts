@@ -224,7 +224,14 @@ function addSecurityHeaders({ res, env }: ServiceContext): void {
 /** The caller's id if it is well-formed, else the gateway's, else a new one. */
 function pickCorrelationId(c: ServiceContext, newId: () => string): string {
   const candidates = [c.req.header(CORRELATION_HEADER), c.env?.requestContext?.requestId];
-  return candidates.find((id) => id !== undefined && CORRELATION_ID.test(id)) ?? newId();
+  return (
+    candidates.find((id) => id !== undefined && CORRELATION_ID.test(id) && !isOfChallenge(id)) ?? newId()
+  );
+}
+
+/** True for the ID of a challenge: in a history it says that the challenge itself promoted, so no caller may send it. */
+function isOfChallenge(id: string): boolean {
+  return id.startsWith('ch-');
 }
 
 async function execute(

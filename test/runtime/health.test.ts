@@ -39,6 +39,11 @@ describe('health of the strategy service', () => {
       headers: { 'X-Correlation-ID': 'look-1' },
     });
     expect(health.headers.get('X-Correlation-ID')).toBe('look-1');
+    // A history tells promotions by a challenge from those of users by the ID of the challenge.
+    const forged = await platform.strategy.request('/api/v1/health', {
+      headers: { 'X-Correlation-ID': 'ch-01M8KA925AEC1GN9SQ8VFQBH1C' },
+    });
+    expect(forged.headers.get('X-Correlation-ID')).not.toMatch(/^ch-/);
     const page = await platform.strategy.request('/docs');
     expect(await page.text()).toContain('Touchstone strategy service');
     const { body } = await platform.strategy.get('/openapi.json');
