@@ -11,7 +11,16 @@ import {
 import { Compression, Encoding, Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm';
 import { describe, expect, it } from 'vitest';
 import { checkParquetSize, LargeParquetError } from '#adapters/parquet/check-size.ts';
-import { encodeStruct, i32, i64, listOf, type Struct, struct, text } from '#adapters/parquet/thrift.ts';
+import {
+  encodeStruct,
+  i32,
+  i64,
+  listOf,
+  type Struct,
+  struct,
+  text,
+  writeVarint,
+} from '#adapters/parquet/thrift.ts';
 import { parseSignals } from '#adapters/signals/read-signals.ts';
 import { createRandom } from '#engine/random.ts';
 
@@ -109,6 +118,108 @@ describe('sizes of a Parquet file', () => {
     ['a page behind the end', { offset: 5_000 }, RangeError],
   ])('%s is refused before it is read', (_, header, error) => {
     expect(check(forged(1, new Uint8Array(10), header), 100 * MB)).toThrow(error);
+  });
+
+  /** Header and content of a page, by the number of its type. */
+  const pageOf = (type: number, content: Uint8Array, headers: Struct) =>
+    Buffer.concat([
+      encodeStruct({ 1: i32(type), 2: i32(content.length), 3: i32(content.length), ...headers }),
+      content,
+    ]);
+  const dataHead = (rows: number, encoding: number) =>
+    struct({ 1: i32(rows), 2: i32(encoding), 3: i32(3), 4: i32(3) });
+  const dictionaryOf = (content: Uint8Array, values = 1) =>
+    pageOf(2, content, { 7: struct({ 1: i32(values), 2: i32(0) }) });
+  const LONG = Buffer.concat([Buffer.from([0x30, 0x75, 0, 0]), Buffer.alloc(30_000, 'x')]);
+  const INDEXES = 8;
+  const bytes = (...numbers: readonly number[]) => {
+    const all: number[] = [];
+    for (const each of numbers) writeVarint(all, each);
+    return Buffer.from(all);
+  };
+
+  /** File of the column `enter_tag`, of texts unless the schema says otherwise, whose metadata may contradict its pages. */
+  const fileOfPages = (
+    pages: readonly Uint8Array[],
+    { type = 6, schemaType = 6, values = 10_000, path = 'enter_tag' } = {},
+  ) => {
+    const length = pages.reduce((sum, page) => sum + page.length, 0);
+    const meta: Struct = {
+      1: i32(type),
+      3: listOf('text', [text(path)]),
+      4: i32(0),
+      5: i64(values),
+      6: i64(length),
+      7: i64(length),
+      9: i64(4),
+    };
+    const footer = encodeStruct({
+      1: i32(1),
+      2: listOf('struct', [
+        struct({ 4: text('schema'), 5: i32(1) }),
+        struct({ 1: i32(schemaType), 3: i32(0), 4: text('enter_tag') }),
+      ]),
+      4: listOf('struct', [struct({ 1: listOf('struct', [struct({ 3: struct(meta) })]) })]),
+    });
+    return withFooter(pages, footer);
+  };
+  const withFooter = (pages: readonly Uint8Array[], footer: Uint8Array) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(footer.length);
+    return Buffer.concat([Buffer.from('PAR1'), ...pages, footer, length, Buffer.from('PAR1')]);
+  };
+
+  const manyTexts = [dictionaryOf(LONG), pageOf(0, bytes(20_000, 0), { 5: dataHead(10_000, INDEXES) })];
+  it.each([
+    ['no values', { values: 0 }],
+    ['one value', { values: 1 }],
+    ['numbers', { type: 1 }],
+    ['another name', { path: 'other' }],
+  ])('long texts of many rows are refused if the metadata of the column say %s', (_, lie) => {
+    const file = fileOfPages(manyTexts, lie);
+    expect(() => checkParquetSize(file, { ...limits(100 * MB), columns: ['enter_tag'] })).toThrow(
+      LargeParquetError,
+    );
+  });
+
+  it('a page has the header of its type, whichever others it has', () => {
+    const second = struct({
+      1: i32(10_000),
+      2: i32(0),
+      3: i32(10_000),
+      4: i32(INDEXES),
+      5: i32(0),
+      6: i32(0),
+    });
+    const page = pageOf(3, bytes(20_000, 0), { 5: dataHead(1, 0), 8: second });
+    expect(check(fileOfPages([dictionaryOf(LONG), page]), 100 * MB)).toThrow(LargeParquetError);
+    expect(check(fileOfPages([pageOf(0, bytes(20_000, 0), { 8: second })]), 100 * MB)).toThrow(RangeError);
+  });
+
+  it('a dictionary with fewer values than its header says is refused', () => {
+    const page = pageOf(0, bytes(2, 0), { 5: dataHead(1, INDEXES) });
+    const numbers = { type: 2, schemaType: 2 };
+    expect(check(fileOfPages([dictionaryOf(Buffer.alloc(8)), page], numbers), MB)).not.toThrow();
+    expect(check(fileOfPages([dictionaryOf(Buffer.alloc(8), 2), page], numbers), MB)).toThrow(/truncated/);
+    const narrow = { type: 1, schemaType: 1 };
+    expect(check(fileOfPages([dictionaryOf(Buffer.alloc(8), 2), page], narrow), MB)).not.toThrow();
+    expect(check(fileOfPages([dictionaryOf(LONG, 8_000), page]), MB)).toThrow(/truncated/);
+  });
+
+  it('a page with more lengths of texts than values is refused', () => {
+    const lengths = (count: number) => [pageOf(0, bytes(128, 4, count, 0, 0, 0), { 5: dataHead(10, 6) })];
+    expect(check(fileOfPages(lengths(10)), MB)).not.toThrow();
+    expect(check(fileOfPages(lengths(11)), MB)).toThrow(/more lengths than values/);
+    expect(check(fileOfPages(lengths(900_000_000)), MB)).toThrow(/more lengths than values/);
+  });
+
+  it('metadata and headers of pages with very many values are refused', () => {
+    const list = (count: number) =>
+      Buffer.concat([Buffer.from([0xa9, 0xfc]), bytes(count), Buffer.alloc(count + 1)]);
+    expect(check(withFooter([], list(1_000_000)), 100 * MB)).toThrow(
+      /has more than 500,000 values in its metadata: write larger row groups/,
+    );
+    expect(check(fileOfPages([list(1_000_000)]), 100 * MB)).toThrow(/too many values/);
   });
 
   it('every change of a byte is read, or refused as an error', () => {

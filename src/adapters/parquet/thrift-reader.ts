@@ -9,15 +9,23 @@ const MAX_DEPTH = 32;
 
 /**
  * Reads Parquet's metadata of files and pages, which any program may have written, in Thrift's compact protocol. Nothing is allocated
- * for a length before so many bytes are there.
+ * for a length before so many bytes are there, and no more values than a number: a struct of one byte takes 240 in memory.
  */
 export class ThriftReader {
   readonly #bytes: Uint8Array;
   position: number;
+  /** Values that it may still read. */
+  #left: number;
 
-  constructor(bytes: Uint8Array, position: number) {
+  constructor(bytes: Uint8Array, position: number, maxValues = Number.POSITIVE_INFINITY) {
     this.#bytes = bytes;
     this.position = position;
+    this.#left = maxValues;
+  }
+
+  /** True after it has met more values than it may read. */
+  get isFull(): boolean {
+    return this.#left < 0;
   }
 
   /** @throws RangeError for bytes that are not a struct */
@@ -33,11 +41,12 @@ export class ThriftReader {
   }
 
   #value(type: number, depth: number): unknown {
+    if (--this.#left < 0) throw new RangeError('Thrift: too many values');
     if (type === TYPE.true || type === TYPE.false) return type === TYPE.true;
     if (type === TYPE.byte) return this.#byte();
     if (isInteger(type)) return this.#integer();
     if (type === TYPE.double) return this.#take(8);
-    if (type === TYPE.binary) return this.#take(this.#varint());
+    if (type === TYPE.binary) return this.#take(this.varint());
     if (type === TYPE.struct) return this.struct(depth + 1);
     if (type === TYPE.list || type === TYPE.set) return this.#list(depth);
     throw new RangeError(`Thrift: type ${type}`);
@@ -45,14 +54,16 @@ export class ThriftReader {
 
   #list(depth: number): unknown[] {
     const head = this.#byte();
-    const length = head >> 4 === 15 ? this.#varint() : head >> 4;
+    const length = head >> 4 === 15 ? this.varint() : head >> 4;
     // Each value has a byte at least.
     if (length > this.#bytes.length - this.position) throw new RangeError('Thrift: a list is truncated');
     const type = head & 15;
     const values: unknown[] = [];
     for (let index = 0; index < length; index++) {
       const isFlag = type === TYPE.true || type === TYPE.false;
-      values.push(isFlag ? this.#byte() === TYPE.true : this.#value(type, depth + 1));
+      // In a list, a flag has a byte of its own.
+      const value = this.#value(isFlag ? TYPE.byte : type, depth + 1);
+      values.push(isFlag ? value === TYPE.true : value);
     }
     return values;
   }
@@ -73,11 +84,12 @@ export class ThriftReader {
 
   /** Beyond 2^53 it is not exact. */
   #integer(): number {
-    const value = this.#varint();
+    const value = this.varint();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  #varint(): number {
+  /** A number in as many bytes as it needs. */
+  varint(): number {
     let value = 0;
     for (let unit = 1, bytes = 0; bytes < 10; unit *= 128, bytes++) {
       const byte = this.#byte();

@@ -1,9 +1,9 @@
 import { DataType, type RecordBatch, RecordBatchReader, type Vector } from 'apache-arrow';
-import { readParquet, readSchema } from 'parquet-wasm';
+import { readParquet } from 'parquet-wasm';
 import { BadFileError, MAX_ROWS, readWhole } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { valuesOf } from './arrow-columns.ts';
-import { checkSize } from './parquet-size.ts';
+import { checkSize, readSmallSchema } from './parquet-size.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 131_072;
@@ -43,7 +43,7 @@ interface Columns {
  */
 export async function readParquetTable(path: string, names: SeriesNames): Promise<FileSeries[]> {
   const bytes = await readWhole(path);
-  const schema = RecordBatchReader.from(readSchema(bytes).intoIPCStream()).open().schema;
+  const schema = RecordBatchReader.from(readSmallSchema(bytes).intoIPCStream()).open().schema;
   const columns = chooseColumns(schema.fields.map(({ name }) => name));
   const wanted = Object.values(columns)
     .flat()

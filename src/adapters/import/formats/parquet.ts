@@ -1,8 +1,8 @@
 import { RecordBatchReader } from 'apache-arrow';
-import { readParquet, readSchema } from 'parquet-wasm';
+import { readParquet } from 'parquet-wasm';
 import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, MAX_ROWS, readWhole } from '../file-rows.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
-import { checkSize } from './parquet-size.ts';
+import { checkSize, readSmallSchema } from './parquet-size.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 262_144;
@@ -27,7 +27,7 @@ export async function readParquetFile(path: string, layouts: readonly Layout[]):
 }
 
 function layoutOf(bytes: Uint8Array, layouts: readonly Layout[]): Layout {
-  const schema = readSchema(bytes);
+  const schema = readSmallSchema(bytes);
   try {
     return layoutIn((name) => {
       try {
