@@ -341,14 +341,21 @@ function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueue
   return socket._handle?.writeQueueSize ?? 0;
 }
 
+/** Pages of the same origin, and what a user types. Other programs do not send the header. */
+const OWN_SITE = new Set(['same-origin', 'none']);
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * True if a request names a loopback host and its origin, if any, is that host and port. Other sites could point their name to the
- * loopback address and read every response (DNS rebinding), or send a form (CSRF); so could a page of another server of this computer.
+ * True if a request names a loopback host and comes from a page of that host and port, if from any. Other sites could point their
+ * name to the loopback address and read every response (DNS rebinding), or send a form (CSRF); so could a page of another server of this
+ * computer. Browsers send no `Origin` with a picture or a link, but `Sec-Fetch-Site`. A link that a user follows is allowed.
  */
 function isLoopbackRequest(headers: Headers): boolean {
   const host = headers.get('Host') ?? '';
   const origin = headers.get('Origin')?.replace(/^https?:\/\//i, '');
-  return LOOPBACK.test(host) && (origin === undefined || origin.toLowerCase() === host.toLowerCase());
+  if (!LOOPBACK.test(host) || (origin !== undefined && origin.toLowerCase() !== host.toLowerCase()))
+    return false;
+  const isFollowed =
+    headers.get('Sec-Fetch-Mode') === 'navigate' && headers.get('Sec-Fetch-Dest') === 'document';
+  return isFollowed || OWN_SITE.has(headers.get('Sec-Fetch-Site') ?? 'none');
 }

@@ -96,6 +96,18 @@ describe('local mode without tokens', () => {
     },
   );
 
+  it.each([
+    ['a picture of another site', 'cross-site', 'no-cors', 'image', 403],
+    ['a frame of another site', 'cross-site', 'navigate', 'iframe', 403],
+    ['a page of another port', 'same-site', 'cors', 'empty', 403],
+    ['a link that a user follows', 'cross-site', 'navigate', 'document', 200],
+    ['an address that a user types', 'none', 'navigate', 'document', 200],
+    ['a page of the platform', 'same-origin', 'cors', 'empty', 200],
+  ])('local mode without an Origin: %s', async (_, site, mode, dest, status) => {
+    const more = `Sec-Fetch-Site: ${site}\r\nSec-Fetch-Mode: ${mode}\r\nSec-Fetch-Dest: ${dest}\r\n`;
+    expect((await get('127.0.0.1:8000', more)).status).toBe(status);
+  });
+
   it('local mode rejects a request with two Host headers', async () => {
     expectRefusal(await get('127.0.0.1', 'Host: evil.example\r\n'), 403, 'HTTP403');
   });
