@@ -39,7 +39,7 @@ export interface StageChange {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** The CDK CLI of this project against one emulator. */
+/** The CDK CLI of this project against one region of an emulator. */
 export class Cdk {
   readonly #emulator: Emulator;
   readonly #folder = mkdtempSync(join(tmpdir(), 'touchstone-rehearsal-'));
@@ -50,7 +50,7 @@ export class Cdk {
   }
 
   bootstrap(): Promise<string> {
-    return this.#cdk(['bootstrap', `aws://${ACCOUNT}/us-east-1`]);
+    return this.#cdk(['bootstrap', `aws://${ACCOUNT}/${this.#emulator.region}`]);
   }
 
   /** Synthesizes a stage into a folder, so that several deployments take the same assembly. */

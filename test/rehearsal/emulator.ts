@@ -57,6 +57,8 @@ export interface EmulatorReport {
 
 export interface Emulator {
   readonly endpoint: string;
+  /** Region of its clients. */
+  readonly region: string;
   /** Environment with which AWS's clients, the AWS CLI and the CDK CLI reach the emulator, and nothing else. */
   readonly env: Readonly<Record<string, string>>;
   report(): Promise<EmulatorReport>;
@@ -103,7 +105,8 @@ export async function startEmulator({ port = 0 } = {}): Promise<Emulator> {
   const endpoint = `http://127.0.0.1:${line}`;
   return {
     endpoint,
-    env: environmentOf(endpoint),
+    region: REGION,
+    env: environmentOf(endpoint, REGION),
     report: async () => (await (await fetch(`${endpoint}/moto-api/rehearsal`)).json()) as EmulatorReport,
     log,
     ended,
@@ -115,21 +118,26 @@ export async function startEmulator({ port = 0 } = {}): Promise<Emulator> {
   };
 }
 
-function environmentOf(endpoint: string): Record<string, string> {
+/** The same emulator for clients of another region. Its report has the stacks of the first region only. */
+export function inRegion(emulator: Emulator, region: string): Emulator {
+  return { ...emulator, region, env: environmentOf(emulator.endpoint, region) };
+}
+
+function environmentOf(endpoint: string, region: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: REGION,
-    AWS_DEFAULT_REGION: REGION,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
     AWS_EC2_METADATA_DISABLED: 'true',
     AWS_PAGER: '',
   };
 }
 
 /** Configuration of a client of AWS's SDK. */
-export function clientConfig({ endpoint }: Emulator) {
-  return { endpoint, region: REGION, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
+export function clientConfig({ endpoint, region }: Emulator) {
+  return { endpoint, region, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
 }
 
 /** Header by which the emulator finds the service of a call. It verifies no signature. */

@@ -25,7 +25,7 @@ export interface Part {
 }
 
 /** Settings without which a stage is not synthesized: prod is tied to an account and notifies somebody. */
-export const NEEDED: Readonly<Record<string, StageChange['settings']>> = {
+const NEEDED: Readonly<Record<string, StageChange['settings']>> = {
   prod: { env: { account: ACCOUNT, region: REGION }, alarmEmail: 'rehearsal@example.com' },
 };
 

@@ -11,11 +11,22 @@ import { destroy } from './parts/destroy.ts';
 import { dynamodb } from './parts/dynamodb.ts';
 import { images } from './parts/images.ts';
 import { machines } from './parts/machines.ts';
+import { region } from './parts/region.ts';
 import { restore } from './parts/restore.ts';
 import { endProcesses } from './processes.ts';
 import { type Part, Rehearsal, type Row } from './rehearsal.ts';
 
-const PARTS: readonly Part[] = [deploy, bundles, change, restore, destroy, machines, dynamodb, images];
+const PARTS: readonly Part[] = [
+  deploy,
+  bundles,
+  change,
+  restore,
+  destroy,
+  machines,
+  dynamodb,
+  images,
+  region,
+];
 const NAMES = PARTS.map(({ name }) => name);
 
 const USAGE = `npm run rehearse -- [--stage <name>] [--only <part,…>] [--minutes <n>]
