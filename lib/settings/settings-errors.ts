@@ -61,6 +61,8 @@ function whatToWrite(issue: z.core.$ZodRawIssue): string {
       return issue.origin === 'number' ? `write at least ${issue.minimum}` : 'it must not be empty';
     case 'too_big':
       return `write at most ${issue.maximum}`;
+    case 'invalid_key':
+      return `the name is not valid: ${issue.issues[0]?.message ?? 'choose another one'}`;
     default:
       return 'the value is not valid';
   }

@@ -3,6 +3,7 @@ import { searchPage } from '#adapters/dynamo/job-search.ts';
 import type { CodedError } from '#contract/values/errors.ts';
 import { select } from '#domain/mlflow/pages.ts';
 import { RUN_FIELDS } from '#domain/mlflow/runs.ts';
+import { afterOtherSearches } from '#domain/shared/search-work.ts';
 
 /** Runs `search` and returns its result or error, and how often another request had its turn meanwhile. */
 async function withTurns(search: () => Promise<unknown>) {
@@ -60,5 +61,24 @@ describe('work of a search', () => {
     expect(await searchRuns(`tags.note LIKE '${'%a'.repeat(2_000)}b'`)).toEqual([]);
     expect(await searchRuns("tags.note LIKE '%aaa%'")).toHaveLength(ROWS);
     expect((await searchJobs('one two three', `${NOTE} three two one`)).count?.value).toBe(1_000);
+  });
+
+  it('one search runs at a time, and the 17th that would wait is refused', async () => {
+    const gate = Promise.withResolvers<void>();
+    let running = 0;
+    const most: number[] = [];
+    const search = async () => {
+      most.push(++running);
+      await gate.promise;
+      running--;
+      return 'found';
+    };
+    const searches = Array.from({ length: 16 }, () => afterOtherSearches(search));
+    await expect(afterOtherSearches(search)).rejects.toMatchObject({ code: 'DATA005' });
+    gate.resolve();
+    expect(new Set(await Promise.all(searches))).toEqual(new Set(['found']));
+    expect(new Set(most)).toEqual(new Set([1]));
+    await expect(afterOtherSearches(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await afterOtherSearches(async () => 'after a failure')).toBe('after a failure');
   });
 });

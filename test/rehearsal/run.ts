@@ -33,7 +33,7 @@ const USAGE = `npm run rehearse -- [--stage <name>] [--only <part,…>] [--minut
 npm run rehearse -- --serve [--port <n>]
   --stage    ${STAGE_NAMES.join(', ')}; default dev
   --only     parts: ${NAMES.join(', ')}; default all
-  --minutes  time limit; default 10
+  --minutes  time limit; default 15
   --serve    run the emulator alone, an empty account on loopback, until Ctrl-C
   --port     port of --serve; default 5000`;
 
@@ -41,7 +41,7 @@ const { values } = parseArgs({
   options: {
     stage: { type: 'string', default: 'dev' },
     only: { type: 'string', default: NAMES.join(',') },
-    minutes: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '15' },
     serve: { type: 'boolean', default: false },
     port: { type: 'string', default: '5000' },
     help: { type: 'boolean', default: false },

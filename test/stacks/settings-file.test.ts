@@ -124,6 +124,11 @@ describe('settings file', () => {
       'stages.dev.maxRunning.hyperopts is not a setting: did you mean hyperopt?',
     ],
     ['maxRunning', { backtest: 0 }, 'stages.dev.maxRunning.backtest is 0: write at least 1'],
+    [
+      'tags',
+      { Stage: '1' },
+      'stages.dev.tags.Stage is "1": the name is not valid: write up to 128 letters, digits, spaces and _.:/=+-@, without aws: first; service, stage and instance are set already',
+    ],
     ['maxRunning', { backtest: '6' }, 'stages.dev.maxRunning.backtest is "6": write an integer'],
     ['maxRunning', { backtest: 20_000 }, 'stages.dev.maxRunning.backtest is 20000: write at most 10000'],
     [

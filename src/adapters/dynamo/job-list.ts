@@ -4,6 +4,7 @@ import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/values/tables.ts';
 import { type Caller, mayAccess, principalsOf } from '#domain/access/access.ts';
 import type { JobActivity, JobCount, JobFilter, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
+import { afterOtherSearches } from '#domain/shared/search-work.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf, type Searchable, searchPage } from './job-search.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
@@ -62,7 +63,8 @@ export class JobList<Row extends Position & { readonly status: JobStatus }> impl
       const { q = null, sort = null, sort_order, pinned } = search;
       const pin = { ...(pinned !== undefined && { pinned: String(pinned) }) };
       const page = { limit, cursor, scope: { ...scope, q, sort, sort_order, ...pin } };
-      return searchPage(this.#rows(filter, SEARCHED_PAGE), this.#type, search, page);
+      const rows = this.#rows(filter, SEARCHED_PAGE);
+      return afterOtherSearches(() => searchPage(rows, this.#type, search, page));
     }
     const [job_id = '', created_at = ''] = cursor === null ? [] : decodeCursor(cursor, scope, 2);
     const after = cursor === null ? undefined : { job_id, created_at };

@@ -38,3 +38,29 @@ export class SearchWork {
     return new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** Searches that may wait for their turn. */
+const MAX_WAITING = 16;
+
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+/**
+ * Runs searches one after the other: each reads thousands of rows, and several at once would take the time of all other requests.
+ *
+ * @throws CodedError DATA005 while too many wait
+ */
+export async function afterOtherSearches<T>(search: () => Promise<T>): Promise<T> {
+  if (waiting >= MAX_WAITING) {
+    throw new CodedError('DATA005', {
+      message: `${MAX_WAITING} searches wait for their turn: try again in some seconds`,
+    });
+  }
+  waiting++;
+  const found = last.then(search);
+  last = found.then(
+    () => waiting--,
+    () => waiting--,
+  );
+  return found;
+}

@@ -28,6 +28,7 @@ import { checkQuery, type ListQuery, pageOf, select } from '#domain/mlflow/pages
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
 import { getVersion } from '#domain/registry/read-models.ts';
+import { afterOtherSearches } from '#domain/shared/search-work.ts';
 import { unknownModel } from '#domain/shared/unknown-resources.ts';
 import { authorize, callerOf, type Principal } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
@@ -181,7 +182,7 @@ export function mlflowHandlers(
       body:
         body.run_view_type === 'DELETED_ONLY'
           ? { runs: [], next_page_token: '' }
-          : await searchRuns(deps, ownership, callerOf(principal), body),
+          : await afterOtherSearches(() => searchRuns(deps, ownership, callerOf(principal), body)),
     }),
     mlflowGetRun: async ({ query: { run_id }, principal }) => ({
       status: 200,
