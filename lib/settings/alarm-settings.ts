@@ -17,7 +17,7 @@ export const alarmSettings = {
     .optional()
     .describe('Address of the alarms that page, and of tickets where they have no receiver of their own.'),
   alarmTopicArn: topicArn.describe(
-    'Existing topic of the alarms that page, in place of an own one, and of tickets where they have no receiver of their own. Its policy must allow CloudWatch to publish.',
+    'Existing topic of the alarms that page, in place of an own one, and of tickets where they have no receiver of their own. Its policy must allow CloudWatch to publish, and without a receiver of tickets AWS Budgets and EventBridge too.',
   ),
   ticketEmail: z
     .email('write an e-mail address')

@@ -70,7 +70,9 @@ async function transferWebhook(
   if (!webhook) return 'conflict';
   // The groups of the new owner come with its next request.
   const groups: string[] = [];
-  return webhooks!.change(id, webhook.revision, { owner, groups, revision: webhook.revision + 1 });
+  // All events are for admins, which the new owner need not be.
+  const changed = { owner, groups, all: false, revision: webhook.revision + 1 };
+  return webhooks!.change(id, webhook.revision, changed);
 }
 
 /** A challenge has the owner and the grants of its model. */

@@ -28,7 +28,8 @@ export class SignedCursors {
    */
   async open<T>(operation: Operation, request: T): Promise<T> {
     let opened = request;
-    for (const field of Object.keys(FIELDS)) {
+    const declared = { ...shapeOf(operation.query), ...shapeOf(operation.body) };
+    for (const field of Object.keys(FIELDS).filter((each) => Object.hasOwn(declared, each))) {
       const signed = (request as Readonly<Record<string, unknown>> | undefined)?.[field];
       if (typeof signed !== 'string' || signed === '') continue;
       const cursor = signed.slice(DIGEST_LENGTH);
@@ -60,6 +61,11 @@ export class SignedCursors {
     });
     return createHmac('sha256', key).update(cursor).digest('base64url').slice(0, DIGEST_LENGTH);
   }
+}
+
+/** Fields of an object's schema. A body may have others, which are ignored. */
+function shapeOf(schema: unknown): object {
+  return (schema as { readonly shape?: object } | undefined)?.shape ?? {};
 }
 
 function isEqual(given: string, expected: string): boolean {

@@ -197,9 +197,11 @@ describe.skipIf(missingForEmulator())('touchstone preflight', () => {
   test('name that an earlier stack left and stack that failed have the way out', async () => {
     const Name = '/touchstone/prod/data-proxy-arn';
     await json('ssm', 'AmazonSSM.PutParameter', { Name, Value: 'arn', Type: 'String' });
-    await createStack('touchstone-prod-data', {
-      Permission: { Type: 'AWS::Lambda::Permission', Properties: { Principal: `${OWN}-none` } },
-    });
+    for (const part of ['data', 'platform']) {
+      await createStack(`touchstone-prod-${part}`, {
+        Permission: { Type: 'AWS::Lambda::Permission', Properties: { Principal: `${OWN}-none` } },
+      });
+    }
     const lines = await linesOf(SETTINGS);
     expect(lines.get(`parameter ${Name}`)).toMatchObject({
       state: 'fix',

@@ -238,6 +238,14 @@ describe('deliveries', () => {
     expect(new Set(fixture.sent.map(({ body }) => JSON.parse(body).source)).size).toBe(2);
   });
 
+  it('event that was logged before sources named the platform keeps the ID of its message', () => {
+    const { digest } = fixture.deps;
+    const event = { ...backtestEvent('bt-1'), source: 'touchstone' };
+    const { message_id } = newDelivery(digest, 'wh-1', event, fixture.now());
+    expect(message_id.slice('msg_'.length)).toHaveLength(32);
+    expect(digest(event.id)).toContain(message_id.slice('msg_'.length));
+  });
+
   it('failed delivery is attempted with growing pauses for 24 hours, then it has failed', async () => {
     fixture.answer(async () => ({ status: 500 }));
     const { webhook_id } = await fixture.create();

@@ -10,6 +10,7 @@ import { withDeadline } from '#runtime/service.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { jobView } from '#runtime/services/backtest-views.ts';
 import { accepted, backendApp, fakeBackendDeps, post } from '../support/backend.ts';
+import { signedCursor } from '../support/cursors.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -361,10 +362,11 @@ describe('backend operations', () => {
       return { items: [], next: 'more', searched: null, count: null };
     };
     const { body } = await json(
-      '/api/v1/backtests?limit=3&cursor=c&status=failed&experiment_name=e',
+      `/api/v1/backtests?limit=3&cursor=${await signedCursor('c')}&status=failed&experiment_name=e`,
       jobsWith({ list }),
     );
-    expect(body).toEqual({ items: [], next_cursor: 'more', searched: null, count: null });
+    const next_cursor = await signedCursor('more');
+    expect(body).toEqual({ items: [], next_cursor, searched: null, count: null });
     expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c', undefined]]);
   });
 

@@ -53,7 +53,10 @@ describe('listeners', () => {
   it('sources open a port by one server, except the embedded database', async () => {
     const imported =
       /import[^;]*\b(createServer|createSocket|Server)\b[^;]*from 'node:(https?|http2|net|tls|dgram)'/;
-    expect(await sourcesWith(imported)).toEqual(['src/adapters/local/dynoxide.ts', 'src/runtime/serve.ts']);
+    const listeners = ['src/adapters/local/dynoxide.ts', 'src/runtime/serve.ts'];
+    expect(await sourcesWith(imported)).toEqual(listeners);
+    const whole = /import (\w+|\* as \w+)(,[^;]*)? from 'node:(https?|http2|net|tls|dgram)'/;
+    expect(await sourcesWith(whole)).toEqual([]);
     expect(await sourcesWith(/import[^;]*\bserve\b[^;]*\/serve\.ts'/)).toEqual([
       'bin/cli/mcp/http.ts',
       'src/local/access.ts',

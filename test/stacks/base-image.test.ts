@@ -33,7 +33,7 @@ test.each([
   expect(StageConfig.safeParse({ ...stageConfig('dev'), baseImage }).success).toBe(false);
 });
 
-test('severe findings in the image of the tasks notify the topic of the alarms', () => {
+test('severe findings in the image of the tasks notify the topic of tickets', () => {
   const prod = templatesOf('prod');
   const rules = ofType(prod, 'AWS::Events::Rule').filter(([, { Properties }]) =>
     Properties.EventPattern?.source?.includes('aws.ecr'),
@@ -46,6 +46,8 @@ test('severe findings in the image of the tasks notify the topic of the alarms',
     'detail-type': ['ECR Image Scan', 'Inspector2 Scan'],
     detail: { 'finding-severity-counts': { $or: [{ CRITICAL: found }, { HIGH: found }] } },
   });
-  const [, alarm] = ofType(prod, 'AWS::CloudWatch::Alarm').find(([, each]) => each.Properties.AlarmActions)!;
-  expect(Properties.Targets.map(({ Arn }: any) => Arn)).toEqual(alarm.Properties.AlarmActions);
+  const topics = ofType(prod, 'AWS::SNS::Topic').map(([id]) => id);
+  const tickets = topics.filter((id) => id.includes('Ticket')).map((Ref) => ({ Ref }));
+  expect(tickets).toHaveLength(1);
+  expect(Properties.Targets.map(({ Arn }: any) => Arn)).toEqual(tickets);
 });

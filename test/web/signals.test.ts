@@ -33,7 +33,7 @@ const fileOf = (text: string, name = 'cross.csv') => ({
  */
 async function stageBefore(platform: string, bucket: string) {
   const server = createServer(async (request, response) => {
-    const { host: _, ...headers } = request.headers as Record<string, string>;
+    const { host: _, origin: __, ...headers } = request.headers as Record<string, string>;
     const body = request.method === 'POST' ? await buffer(request) : undefined;
     const found = await fetch(`${platform}${request.url}`, {
       method: request.method!,

@@ -18,6 +18,11 @@ export interface Stack {
   readonly isProtected: boolean;
 }
 
+/** True for a stack whose resources exist. One that failed at its creation, or waits for it, has none that count. */
+function isDeployed(stack: Stack | undefined): boolean {
+  return stack !== undefined && /^(CREATE_COMPLETE|UPDATE_|IMPORT_COMPLETE)/.test(stack.status);
+}
+
 /** Oldest version of the bootstrap stack that the templates accept. */
 const MIN_BOOTSTRAP = 6;
 /** Concurrent executions that Lambda leaves to functions without a reservation. */
@@ -178,8 +183,7 @@ export async function functionQuotaLines({ config, aws, stacks }: Target): Promi
   const { ConcurrentExecutions: quota, UnreservedConcurrentExecutions: unreserved } = AccountLimit;
   const reserved = reservedExecutions(config);
   // What a deployed stage has reserved is not among the unreserved ones.
-  const isDeployed = stacks.has(stackName(config, 'platform'));
-  const available = isDeployed ? quota : unreserved;
+  const available = isDeployed(stacks.get(stackName(config, 'platform'))) ? quota : unreserved;
   const needed = reserved + UNRESERVED;
   if (reserved > 0 && available < needed) {
     return [
@@ -243,9 +247,8 @@ export async function networkQuotaLines({ config, aws, stacks }: Target): Promis
     aws.query('ec2', 'DescribeVpcs'),
   ]);
   const used = elements(xml, 'vpcId').length;
-  const isDeployed = stacks.has(stackName(config, 'platform'));
   return [
-    used >= quota && !isDeployed
+    used >= quota && !isDeployed(stacks.get(stackName(config, 'platform')))
       ? fix(
           subject,
           `${used} of ${quota}, and the stage needs one`,
@@ -329,7 +332,7 @@ export async function leftoverLines({ config, aws, stacks }: Target): Promise<Li
   const { stage, backup } = config;
   const lines: Line[] = [];
   const Name = proxyParameterName(config);
-  if (!stacks.has(stackName(config, 'platform'))) {
+  if (!isDeployed(stacks.get(stackName(config, 'platform')))) {
     const parameter = await found(aws.json('ssm', 'GetParameter', { Name }), 'ParameterNotFound');
     lines.push(
       parameter === undefined
@@ -339,7 +342,7 @@ export async function leftoverLines({ config, aws, stacks }: Target): Promise<Li
   }
   // The vault and its stack have one name.
   const vault = stackName(config, 'copies');
-  if (backup?.copyToRegion && !stacks.has(vault)) {
+  if (backup?.copyToRegion && !isDeployed(stacks.get(vault))) {
     const there = aws.in(backup.copyToRegion);
     // A list: of a vault that does not exist AWS says that access is denied.
     const { BackupVaultList } = JSON.parse(
@@ -359,7 +362,7 @@ export async function leftoverLines({ config, aws, stacks }: Target): Promise<Li
 
 /** A new account may not create distributions, and no call shows it. */
 export async function distributionLines({ config, stacks }: Target): Promise<Line[]> {
-  if (!config.web.enabled || stacks.has(stackName(config, 'platform'))) return [];
+  if (!config.web.enabled || isDeployed(stacks.get(stackName(config, 'platform')))) return [];
   return [
     check(
       'CloudFront',

@@ -33,6 +33,7 @@ export interface TaskFunctionOptions {
 export const TASK_VARIABLES: readonly string[] = [
   'ENVIRONMENT',
   'LOG_LEVEL',
+  'TOUCHSTONE_INSTANCE',
   'JOBS_TABLE',
   'SERIES_TABLE',
   'RESULTS_BUCKET',

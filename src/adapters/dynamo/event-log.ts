@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { PlatformEvent } from '#contract/platform/events.ts';
 import { EVENT_LOG_DAYS } from '#contract/values/event-types.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import { EVENT_LOG_PARTITION } from '#contract/values/tables.ts';
 import type { EventLog, LoggedEvent } from '#domain/events/event-log.ts';
 import type { Clock } from '#domain/ports.ts';
@@ -50,7 +51,12 @@ export class DynamoEventLog implements EventLog {
     const now = this.#clock.now() / 1_000;
     return Items.filter(({ expires_at }) => Number(expires_at) > now).map(({ item, event }) => ({
       position: String(item),
-      event: parseStoredJson(event, () => `The logged event ${String(item)}`) as PlatformEvent,
+      event: withActor(parseStoredJson(event, () => `The logged event ${String(item)}`)),
     }));
   }
+}
+
+/** Events of before 2026-11-29 do not name who changed the resource. */
+function withActor(event: unknown): PlatformEvent {
+  return { actor: PLATFORM, ...(event as Omit<PlatformEvent, 'actor'>) } as PlatformEvent;
 }

@@ -265,17 +265,20 @@ class DynamoModelSharing implements ModelSharing {
 
   /** Gives the rows of the catalog the owner. After a conflict with a transition the caller repeats all of it. */
   async #listFor(model: string, owner: string): Promise<'done' | 'conflict'> {
-    const { Items = [] } = await this.#client.send(
-      new QueryCommand({
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
         TableName: this.#table,
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :model AND begins_with(sk, :prefix)',
         FilterExpression: 'attribute_exists(catalog_row)',
         ProjectionExpression: 'pk, sk, catalog_row',
         ExpressionAttributeValues: { ':model': partitionOf(model), ':prefix': VERSION_PREFIX },
-      }),
+      },
     );
-    for (const { pk, sk, catalog_row: row } of Items) {
+    const items: Record<string, unknown>[] = [];
+    for await (const { Items = [] } of pages) items.push(...Items);
+    for (const { pk, sk, catalog_row: row } of items) {
       const done = await unlessConditionFails(
         this.#client.send(
           new UpdateCommand({
@@ -285,7 +288,7 @@ class DynamoModelSharing implements ModelSharing {
             ConditionExpression: 'catalog_row = :before',
             ExpressionAttributeValues: {
               ':before': row,
-              ':after': JSON.stringify({ ...(JSON.parse(row) as CatalogRow), owner }),
+              ':after': JSON.stringify({ ...(JSON.parse(String(row)) as CatalogRow), owner }),
             },
           }),
         ),

@@ -108,10 +108,18 @@ export async function prepareTables(
     );
     await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: true }));
     // DynamoDB rejects a change while another is made, and a stream for a table that has one.
-    if (!(await active()).StreamSpecification?.StreamEnabled) {
-      await client.send(new UpdateTableCommand({ TableName, StreamSpecification: STREAM }));
+    let { StreamSpecification: stream, LatestStreamArn: arn } = await active();
+    if (!stream?.StreamEnabled) {
+      const change = new UpdateTableCommand({ TableName, StreamSpecification: STREAM });
+      arn = (await client.send(change)).TableDescription?.LatestStreamArn;
+      await active();
     }
-    streams[id] = (await active()).LatestStreamArn!;
+    // DescribeTable may be behind for a moment.
+    while (arn === undefined) {
+      await wait(pollMs);
+      arn = (await active()).LatestStreamArn;
+    }
+    streams[id] = arn;
     report(`${id}: ${TableName} is active and has a stream`);
   }
   return streams as TableNames;

@@ -70,7 +70,13 @@ export function openDataFolder(folder: string): DataFolder {
 /** Made when the folder is first opened. */
 function platformId(path: string): string {
   const file = join(path, 'platform-id');
-  if (!existsSync(file)) writing(path, () => writeFileSync(file, `${randomBytes(8).toString('hex')}\n`));
+  if (!existsSync(file)) {
+    writing(path, () => {
+      writeFileSync(`${file}.new`, `${randomBytes(8).toString('hex')}\n`);
+      // A crash leaves no empty id.
+      renameSync(`${file}.new`, file);
+    });
+  }
   return readFileSync(file, 'utf8').trim();
 }
 

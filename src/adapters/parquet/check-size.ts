@@ -48,7 +48,7 @@ export interface SizeLimits {
   readonly maxRows: number;
   /** Columns that are read. Default: all. */
   readonly columns?: readonly string[];
-  /** Default: 236 MiB, or four times the file. */
+  /** Default: 190 MiB, or four times the file. */
   readonly maxBytes?: number;
 }
 

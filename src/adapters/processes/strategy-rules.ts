@@ -53,7 +53,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** Without query and fragment, which would make another instance of the module. */
-const addressOf = (url: string) => url.replace(/[?#].*$/, '');
+const addressOf = (url: string) => url.split(/[?#]/, 1)[0]!;
 
 const formatOf = (url: string) => FORMATS[extname(new URL(url).pathname)];
 

@@ -313,7 +313,7 @@ export const MLFLOW_OPERATIONS = [
       'Runs log no models: a backtest is registered by its artifacts. `mlflow.register_model` asks after it found no model there.',
     body: MlflowLoggedModelsRequest,
     success: { 200: { description: 'An empty page', schema: MlflowLoggedModelList } },
-    errors: [],
+    errors: ['VAL006'],
   },
   {
     id: 'mlflowListArtifacts',

@@ -170,6 +170,7 @@ export const MlflowArtifactParams = z.object({
 export const MlflowLoggedModelsRequest = z.looseObject({
   experiment_ids: z.array(z.string()).optional(),
   filter: z.string().optional(),
+  page_token: z.string().optional(),
 });
 
 const milliseconds = z.int().meta({ description: 'Milliseconds since 1970' });

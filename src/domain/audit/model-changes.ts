@@ -58,13 +58,21 @@ export async function modelTrail(
   };
 }
 
-function overlaps({ created_at, ended_at }: StoredChallenge, { from, to }: Range): boolean {
-  return Date.parse(created_at) < to && (ended_at === null || Date.parse(ended_at) >= from);
+/** By its last change: a promotion that was not made lapses days after the end. */
+function overlaps({ created_at, ended_at, updated_at }: StoredChallenge, { from, to }: Range): boolean {
+  return Date.parse(created_at) < to && (ended_at === null || Date.parse(updated_at) >= from);
 }
+
+/** Name of the platform in histories of before 2026-11-29. */
+const EARLIER_PLATFORM = 'touchstone';
 
 /** A promotion by a challenge itself has the challenge's ID in place of a call's. */
 function isOfPlatform({ actor, challenge_id, correlation_id }: RegistryEvent): boolean {
-  return actor === PLATFORM || (challenge_id !== null && correlation_id === challenge_id);
+  return (
+    actor === PLATFORM ||
+    actor === EARLIER_PLATFORM ||
+    (challenge_id !== null && correlation_id === challenge_id)
+  );
 }
 
 async function all<T>(read: (cursor: string | null) => Promise<Page<T>>): Promise<T[]> {

@@ -2,7 +2,7 @@ import type { PlatformEvent } from '#contract/platform/events.ts';
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { Digest } from '#contract/values/digest.ts';
 import { HOUR_MS } from '#contract/values/durations.ts';
-import { type EventType, selects } from '#contract/values/event-types.ts';
+import { BUS_SOURCE, type EventType, selects } from '#contract/values/event-types.ts';
 import { PLATFORM } from '#contract/values/names.ts';
 import { DELIVERY_HOURS, DELIVERY_LOG_DAYS, TEST_EVENT_TYPE } from '#contract/values/webhook-limits.ts';
 import type { Caller } from '../access/access.ts';
@@ -49,7 +49,9 @@ export function newDelivery(
   event: DeliveredEvent,
   now: number,
 ): StoredDelivery {
-  const hash = digest(`${event.source}#${event.id}`).slice(0, HASH_LENGTH);
+  // An event that was logged before sources named the platform keeps the ID of its delivery.
+  const named = event.source === BUS_SOURCE ? event.id : `${event.source}#${event.id}`;
+  const hash = digest(named).slice(0, HASH_LENGTH);
   return {
     schema_version: 1,
     webhook_id: webhookId,

@@ -41,7 +41,8 @@ export function webhookMembership({ webhooks, clock, log }: Deps): (caller: Call
       }
       if (stale.length > 0) listed = undefined;
     } catch (error) {
-      listed = undefined;
+      // The next requests do not wait for a table that does not answer.
+      listed = { at: clock.now(), webhooks: Promise.resolve([]) };
       log.warn('failed to record the groups of a webhook', { error: error as Error });
     }
   };

@@ -6,7 +6,7 @@ import { failOn } from '../verify/resources.ts';
 const UNKNOWN_CALLER = `arn:aws:iam::${ACCOUNT}:role/not-yet`;
 
 /**
- * The teardown of docs/deploy.md, and a deployment after it, also one that fails first. It runs last: no other part finds the stage after
+ * The teardown of docs/deploy.md, and a deployment after it, also one that fails first. It runs after the parts of this stage: none finds it after
  * it.
  */
 export const destroy: Part = {

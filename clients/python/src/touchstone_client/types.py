@@ -3435,6 +3435,7 @@ class MlflowSearchExperimentsBody(TypedDict):
 class MlflowSearchLoggedModelsBody(TypedDict):
     experiment_ids: NotRequired[list[str] | None]
     filter: NotRequired[str | None]
+    page_token: NotRequired[str | None]
 
 
 class MlflowSearchRunsBody(TypedDict):
