@@ -1,10 +1,14 @@
-import type { OperationId, ResponseOf } from '#contract/operations/calls.ts';
+import type { OperationId, RequestOf, ResponseOf } from '#contract/operations/calls.ts';
 import type { Call, InputOf } from './call.ts';
 import type { CallOptions, Connection, Input } from './connection.ts';
 
 /** IDs of the operations that return pages: those that take a `cursor` or the number of a page. */
 export type Paged = {
-  [I in OperationId]: Extract<keyof InputOf<I>, 'cursor' | 'page'> extends never ? never : I;
+  [I in OperationId]: RequestOf<I> extends { readonly query?: infer Q }
+    ? Extract<keyof NonNullable<Q>, 'cursor' | 'page'> extends never
+      ? never
+      : I
+    : never;
 }[OperationId];
 
 type ItemOf<I extends OperationId> =
@@ -40,9 +44,12 @@ export async function* pages<I extends Paged>(
 
 /** Items of all pages of a list: `for await (const job of items(connection, listBacktests, { status: 'completed' }))`. */
 export async function* items<I extends Paged>(
-  ...args: Parameters<typeof pages<I>>
+  connection: Connection,
+  list: Call<I>,
+  input?: InputOf<I>,
+  options?: CallOptions,
 ): AsyncGenerator<ItemOf<I>, void, undefined> {
-  for await (const page of pages(...args)) {
+  for await (const page of pages(connection, list, input, options)) {
     yield* (page as { readonly items: readonly ItemOf<I>[] }).items;
   }
 }

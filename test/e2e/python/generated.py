@@ -133,6 +133,7 @@ def main() -> None:
         s.Assignment,
         assign_key.sync(challenge, client=strategy, body=AssignmentRequest(assignment_key="k-1")),
     )
+    assert assignment.variant is not None, "a challenge that routes assigns one of its versions"
     trade = {"trade_id": "t-1", "variant": assignment.variant.value, "profit_pct": 0.4}
     logged = ok(
         s.LoggedTrade,
