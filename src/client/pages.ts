@@ -1,15 +1,9 @@
-import type { OperationId, RequestOf, ResponseOf } from '#contract/operations/calls.ts';
+import type { OperationId, PagedId, ResponseOf } from '#contract/operations/calls.ts';
 import type { Call, InputOf } from './call.ts';
 import type { CallOptions, Connection, Input } from './connection.ts';
 
 /** IDs of the operations that return pages: those that take a `cursor` or the number of a page. */
-export type Paged = {
-  [I in OperationId]: RequestOf<I> extends { readonly query?: infer Q }
-    ? Extract<keyof NonNullable<Q>, 'cursor' | 'page'> extends never
-      ? never
-      : I
-    : never;
-}[OperationId];
+export type Paged = PagedId;
 
 type ItemOf<I extends OperationId> =
   Extract<ResponseOf<I>, { readonly items: unknown }> extends { readonly items: readonly (infer Item)[] }

@@ -79,7 +79,7 @@ describe('corrupt or foreign files', () => {
       'column open holds Utf8: expected numbers',
     ],
     ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
-    ['Parquet that is a CSV file', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
+    ['Parquet that is a CSV file', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^does not end with PAR1: /],
     ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
     [
       'Parquet, no times',
