@@ -16,7 +16,10 @@ const ADDRESSES = {
 const BANNER =
   "'use strict';const moduleUrl = process.getBuiltinModule('node:url').pathToFileURL(__filename).href;";
 
-/** Replaces the global `process` in a task, also in its packages: strategy code gets another one, see src/adapters/processes/strategy-globals.ts. */
+/**
+ * Replaces the global `process` in a task, also in its packages: strategy code gets another one, see
+ * src/adapters/processes/strategy-globals.ts.
+ */
 export const KEPT_PROCESS = join(import.meta.dirname, 'kept-process.ts');
 
 /**

@@ -22,14 +22,17 @@ type Arguments<I extends OperationId, Options> =
     ? [input?: InputOf<I>, options?: Options]
     : [input: InputOf<I>, options?: Options];
 
-/** An operation with a JSON response, or none. */
-export type Call<I extends OperationId> = (
+/**
+ * An operation with a JSON response, or none. The variance is stated, here and below: to find it out TypeScript would compare the inputs of
+ * all operations, which is too deep for it.
+ */
+export type Call<in out I extends OperationId> = (
   connection: Connection,
   ...args: Arguments<I, CallOptions>
 ) => Promise<[ResponseOf<I>] extends [never] ? void : ResponseOf<I>>;
 
 /** An operation that returns a file, wherever it is kept. */
-export type FileCall<I extends OperationId> = (
+export type FileCall<in out I extends OperationId> = (
   connection: Connection,
   ...args: Arguments<I, CallOptions>
 ) => Promise<Response>;
@@ -40,7 +43,7 @@ export type StreamEvent<I extends OperationId> = {
 }[keyof EventsOf<I>];
 
 /** An operation whose events are iterated: `for await (const { name, data } of watchJobs(connection))`. */
-export type Stream<I extends OperationId> = (
+export type Stream<in out I extends OperationId> = (
   connection: Connection,
   ...args: Arguments<I, Pick<CallOptions, 'signal'>>
 ) => AsyncGenerator<StreamEvent<I>, void, undefined>;

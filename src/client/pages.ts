@@ -1,9 +1,11 @@
-import type { OperationId, PagedId, ResponseOf } from '#contract/operations/calls.ts';
+import type { OperationId, ResponseOf } from '#contract/operations/calls.ts';
 import type { Call, InputOf } from './call.ts';
 import type { CallOptions, Connection, Input } from './connection.ts';
 
 /** IDs of the operations that return pages: those that take a `cursor` or the number of a page. */
-export type Paged = PagedId;
+export type Paged = {
+  [I in OperationId]: Extract<keyof InputOf<I>, 'cursor' | 'page'> extends never ? never : I;
+}[OperationId];
 
 type ItemOf<I extends OperationId> =
   Extract<ResponseOf<I>, { readonly items: unknown }> extends { readonly items: readonly (infer Item)[] }
@@ -38,12 +40,9 @@ export async function* pages<I extends Paged>(
 
 /** Items of all pages of a list: `for await (const job of items(connection, listBacktests, { status: 'completed' }))`. */
 export async function* items<I extends Paged>(
-  connection: Connection,
-  list: Call<I>,
-  input?: InputOf<I>,
-  options?: CallOptions,
+  ...args: Parameters<typeof pages<I>>
 ): AsyncGenerator<ItemOf<I>, void, undefined> {
-  for await (const page of pages(connection, list, input, options)) {
+  for await (const page of pages(...args)) {
     yield* (page as { readonly items: readonly ItemOf<I>[] }).items;
   }
 }

@@ -260,7 +260,7 @@ class Connections {
 
   /**
    * Serves at most 256 concurrent connections of one peer address. 256 further ones wait, unread, until one of them closes.
-   * A connection that waits too long is closed, and one that may not wait is refused. So is a connection whose client does not read its responses.
+   * A connection that waits too long is closed, as is one whose client does not read its responses. One that may not wait is refused.
    */
   attach(server: Server): void {
     const [serve, ...others] = server.listeners('connection');

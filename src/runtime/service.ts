@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { type Route, routesOf } from '#contract/operations/routes.ts';
+import { CHALLENGE_ID_PREFIX } from '#contract/values/challenge-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_PREFIX } from '#contract/values/mlflow-paths.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/values/names.ts';
@@ -231,7 +232,7 @@ function pickCorrelationId(c: ServiceContext, newId: () => string): string {
 
 /** True for the ID of a challenge: in a history it says that the challenge itself promoted, so no caller may send it. */
 function isOfChallenge(id: string): boolean {
-  return id.startsWith('ch-');
+  return id.startsWith(CHALLENGE_ID_PREFIX);
 }
 
 async function execute(

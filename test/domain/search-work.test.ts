@@ -63,7 +63,7 @@ describe('work of a search', () => {
     expect((await searchJobs('one two three', `${NOTE} three two one`)).count?.value).toBe(1_000);
   });
 
-  it('one search runs at a time, and the 17th that would wait is refused', async () => {
+  it('one search runs at a time, and the 17th is refused', async () => {
     const gate = Promise.withResolvers<void>();
     let running = 0;
     const most: number[] = [];

@@ -8,6 +8,7 @@ import type {
   ChallengeList,
   ChallengeTradeList,
 } from '#contract/registry/challenge-api.ts';
+import { CHALLENGE_ID_PREFIX } from '#contract/values/challenge-limits.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { queryOf } from '../options.ts';
@@ -50,7 +51,7 @@ export async function idOf(client: ApiClient, reference: string): Promise<string
 }
 
 function isId(reference: string): boolean {
-  return reference.startsWith('ch-');
+  return reference.startsWith(CHALLENGE_ID_PREFIX);
 }
 
 const POLL_MS = 5_000;

@@ -10,7 +10,7 @@ import {
   type StoredSharing,
   userPrincipal,
 } from '#domain/access/access.ts';
-import { isPast, JOB_ITEM, projectionOf, sharedAs } from './stored-items.ts';
+import { isPast, JOB_ITEM, ownedAs, ownerValues, projectionOf, sharedAs } from './stored-items.ts';
 import { transact } from './transactions.ts';
 
 /** Attributes of a job of any kind that determine the lists that it is in, and its position there. */
@@ -65,7 +65,6 @@ export class JobSharing implements StoredSharing {
     if (!job) return 'conflict';
     const kept = new Set(after.map(({ principal }) => principal));
     const removed = before.filter(({ principal }) => !kept.has(principal));
-    const unshared = before.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
     return transact(
       this.#client,
       [
@@ -74,8 +73,8 @@ export class JobSharing implements StoredSharing {
             TableName: this.#table,
             Key: { job_id: jobId, item: JOB_ITEM },
             UpdateExpression: 'SET shared_with = :after ADD revision :one',
-            ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(expired_at) AND (${unshared}shared_with = :before)`,
-            ExpressionAttributeValues: { ':before': before, ':after': after, ':one': 1 },
+            ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(expired_at) AND ${sharedAs(before)}`,
+            ExpressionAttributeValues: { ':shared': before, ':after': after, ':one': 1 },
           },
         },
         ...after.map(({ principal }) => ({
@@ -104,15 +103,9 @@ export class JobSharing implements StoredSharing {
             TableName: this.#table,
             Key: { job_id: jobId, item: JOB_ITEM },
             UpdateExpression: 'SET #owner = :owner, shared_with = :grants ADD revision :one',
-            ConditionExpression: `attribute_not_exists(expired_at) AND #owner = :before AND ${sharedAs(before)}`,
+            ConditionExpression: `attribute_not_exists(expired_at) AND ${ownedAs(before)}`,
             ExpressionAttributeNames: { '#owner': 'owner' },
-            ExpressionAttributeValues: {
-              ':owner': after.owner,
-              ':grants': after.shared_with,
-              ':before': before.owner,
-              ':shared': before.shared_with ?? [],
-              ':one': 1,
-            },
+            ExpressionAttributeValues: { ...ownerValues(before, after), ':one': 1 },
           },
         },
         ...(before.owner === after.owner

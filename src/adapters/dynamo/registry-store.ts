@@ -41,7 +41,7 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
-import { batchGet } from './stored-items.ts';
+import { batchGet, ownedAs, ownerValues } from './stored-items.ts';
 import { transact, unlessConditionFails } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
@@ -245,14 +245,9 @@ class DynamoModelSharing implements ModelSharing {
             TableName: this.#table,
             Key: { ...modelKey(model) },
             UpdateExpression: 'SET #owner = :owner, shared_with = :grants',
-            ConditionExpression: '#owner = :before AND shared_with = :shared',
+            ConditionExpression: ownedAs(before),
             ExpressionAttributeNames: { '#owner': 'owner' },
-            ExpressionAttributeValues: {
-              ':owner': after.owner,
-              ':grants': after.shared_with,
-              ':before': before.owner,
-              ':shared': before.shared_with ?? [],
-            },
+            ExpressionAttributeValues: ownerValues(before, after),
           },
         },
         // The owner needs no grant.

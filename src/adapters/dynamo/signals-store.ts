@@ -16,7 +16,7 @@ import {
   userPrincipal,
 } from '#domain/access/access.ts';
 import type { ListedSignals, SignalsStore } from '#domain/signals/signals-ports.ts';
-import { batchGet, type Item, parseItem, sharedAs } from './stored-items.ts';
+import { batchGet, type Item, ownedAs, ownerValues, parseItem, sharedAs } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
 
 /** Sort key of the record of a file. */
@@ -175,15 +175,9 @@ export class DynamoSignalsStore implements SignalsStore {
           TableName: this.#table,
           Key: keyOf(id),
           UpdateExpression: 'SET #owner = :owner, shared_with = :grants, principal_kind = :list',
-          ConditionExpression: `attribute_not_exists(deleted_at) AND #owner = :before AND ${sharedAs(before)}`,
+          ConditionExpression: `attribute_not_exists(deleted_at) AND ${ownedAs(before)}`,
           ExpressionAttributeNames: { '#owner': 'owner' },
-          ExpressionAttributeValues: {
-            ':owner': after.owner,
-            ':grants': after.shared_with,
-            ':list': listOf(after.owner),
-            ':before': before.owner,
-            ':shared': before.shared_with ?? [],
-          },
+          ExpressionAttributeValues: { ...ownerValues(before, after), ':list': listOf(after.owner) },
         }),
       ),
     );
@@ -191,15 +185,14 @@ export class DynamoSignalsStore implements SignalsStore {
   }
 
   async #share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'> {
-    const unshared = before.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
     const done = await unlessConditionFails(
       this.#client.send(
         new UpdateCommand({
           TableName: this.#table,
           Key: keyOf(id),
           UpdateExpression: 'SET shared_with = :after',
-          ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(deleted_at) AND (${unshared}shared_with = :before)`,
-          ExpressionAttributeValues: { ':before': before, ':after': after },
+          ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(deleted_at) AND ${sharedAs(before)}`,
+          ExpressionAttributeValues: { ':shared': before, ':after': after },
         }),
       ),
     );

@@ -3,6 +3,7 @@ import { BatchGetCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynam
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type * as z from 'zod';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
+import type { NewOwner, OwnedResource } from '#domain/access/access.ts';
 
 /** An item of a table, unmarshalled. */
 export type Item = Record<string, unknown>;
@@ -125,11 +126,22 @@ function sortKeys(value: unknown): unknown {
 }
 
 /** Condition that an item has the grants `:shared`; one that was never shared has no attribute for them. */
-export function sharedAs({
-  shared_with = [],
-}: {
-  readonly shared_with?: readonly unknown[] | undefined;
-}): string {
-  const unshared = shared_with.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
+export function sharedAs(grants: readonly unknown[] = []): string {
+  const unshared = grants.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
   return `(${unshared}shared_with = :shared)`;
+}
+
+/** Condition that an item has the owner and the grants of before a transfer; `#owner` is `owner`. */
+export function ownedAs({ shared_with }: OwnedResource): string {
+  return `#owner = :before AND ${sharedAs(shared_with)}`;
+}
+
+/** Values of {@link ownedAs}, and of the owner and the grants afterwards: `:owner` and `:grants`. */
+export function ownerValues(before: OwnedResource, after: NewOwner) {
+  return {
+    ':before': before.owner,
+    ':shared': before.shared_with ?? [],
+    ':owner': after.owner,
+    ':grants': after.shared_with,
+  };
 }

@@ -44,7 +44,8 @@ export function openDataFolder(folder: string): DataFolder {
     );
   }
   const dbPath = join(path, 'database.sqlite');
-  let [layout, id] = [0, ''];
+  let layout: number;
+  let id: string;
   try {
     finishUpgrade({ path, dbPath, layout: storedLayout(path) });
     layout = checkLayout(path, existsSync(dbPath));

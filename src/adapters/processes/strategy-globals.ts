@@ -13,31 +13,120 @@ import { deserialize, serialize } from 'node:v8';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 
 /** Names of JavaScript: they compute. */
-const LANGUAGE =
-  'globalThis Infinity NaN undefined isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI ' +
-  'encodeURIComponent escape unescape eval Object Function Boolean Symbol Number BigInt Math Date String RegExp JSON ' +
-  'Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError ' +
-  'Array Map Set WeakMap WeakSet WeakRef FinalizationRegistry Iterator Promise Proxy Reflect Intl ' +
-  'ArrayBuffer SharedArrayBuffer Atomics DataView Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array ' +
-  'Int32Array Uint32Array Float16Array Float32Array Float64Array BigInt64Array BigUint64Array ' +
-  'DisposableStack AsyncDisposableStack WebAssembly';
+const LANGUAGE = [
+  // Values and functions.
+  'globalThis',
+  'Infinity',
+  'NaN',
+  'undefined',
+  'isFinite',
+  'isNaN',
+  'parseFloat',
+  'parseInt',
+  'decodeURI',
+  'decodeURIComponent',
+  'encodeURI',
+  'encodeURIComponent',
+  'escape',
+  'unescape',
+  'eval',
+  // Values as objects.
+  'Object',
+  'Function',
+  'Boolean',
+  'Symbol',
+  'Number',
+  'BigInt',
+  'Math',
+  'Date',
+  'String',
+  'RegExp',
+  'JSON',
+  // Errors.
+  'Error',
+  'AggregateError',
+  'EvalError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'TypeError',
+  'URIError',
+  'SuppressedError',
+  // Collections, promises, reflection.
+  'Array',
+  'Map',
+  'Set',
+  'WeakMap',
+  'WeakSet',
+  'WeakRef',
+  'FinalizationRegistry',
+  'Iterator',
+  'Promise',
+  'Proxy',
+  'Reflect',
+  'Intl',
+  // Memory.
+  'ArrayBuffer',
+  'SharedArrayBuffer',
+  'Atomics',
+  'DataView',
+  'Int8Array',
+  'Uint8Array',
+  'Uint8ClampedArray',
+  'Int16Array',
+  'Uint16Array',
+  'Int32Array',
+  'Uint32Array',
+  'Float16Array',
+  'Float32Array',
+  'Float64Array',
+  'BigInt64Array',
+  'BigUint64Array',
+  // Resources, and code that reaches what it is given only.
+  'DisposableStack',
+  'AsyncDisposableStack',
+  'WebAssembly',
+];
 
 /** Classes and functions of Node that reach nothing outside of the process, most of them used by the platform's packages. */
-const NODE =
-  'Buffer URL URLSearchParams TextEncoder TextDecoder AbortController AbortSignal Event EventTarget ' +
-  'queueMicrotask atob btoa';
+const NODE = [
+  'Buffer',
+  'URL',
+  'URLSearchParams',
+  'TextEncoder',
+  'TextDecoder',
+  'AbortController',
+  'AbortSignal',
+  'Event',
+  'EventTarget',
+  'queueMicrotask',
+  'atob',
+  'btoa',
+];
 
-const ALLOWED: ReadonlySet<PropertyKey> = new Set([
-  ...LANGUAGE.split(' '),
-  ...NODE.split(' '),
-  Symbol.toStringTag,
-]);
+const ALLOWED: ReadonlySet<PropertyKey> = new Set([...LANGUAGE, ...NODE, Symbol.toStringTag]);
 
 const DISPATCHERS = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'];
 
 /** Methods of `console`. Its streams lead to the system's handles. */
-const CONSOLE =
-  'log info debug warn error dir table trace assert count countReset group groupEnd time timeEnd timeLog';
+const CONSOLE = [
+  'log',
+  'info',
+  'debug',
+  'warn',
+  'error',
+  'dir',
+  'table',
+  'trace',
+  'assert',
+  'count',
+  'countReset',
+  'group',
+  'groupEnd',
+  'time',
+  'timeEnd',
+  'timeLog',
+];
 
 /**
  * Removes every global name that is not listed, replaces `process`, `console` and the timers by plain objects, and freezes what
@@ -117,8 +206,9 @@ const plainProcess = () => ({ env: {}, version: process.version, platform: proce
 /** Functions around the methods, which are properties of an object with the streams. */
 function plainConsole(): object {
   const methods = console as unknown as Readonly<Record<string, (...values: unknown[]) => void>>;
-  const names = CONSOLE.split(' ');
-  return Object.fromEntries(names.map((name) => [name, (...values: unknown[]) => methods[name]!(...values)]));
+  return Object.fromEntries(
+    CONSOLE.map((name) => [name, (...values: unknown[]) => methods[name]!(...values)]),
+  );
 }
 
 /** A timer of Node is part of a list with all others, also those of the platform. */

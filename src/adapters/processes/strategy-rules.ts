@@ -126,8 +126,8 @@ export * from ${real};`;
 const MODULE_ONLY = /outside a module|Unexpected token 'export'/;
 
 /**
- * Node takes a file for CommonJS if it finds no import or export in it, also one with a syntax error. It becomes a module. A syntax error
- * is thrown here, because the compiler of modules gives none a position.
+ * Node takes a file for CommonJS if it finds no import or export in it, also one with a syntax error. It becomes a module. A syntax
+ * error is thrown here, because the compiler of modules gives none a position.
  */
 function asModule(path: string, url: string, loaded: LoadFnOutput): LoadFnOutput {
   if (!loaded.format?.startsWith('commonjs')) return loaded;

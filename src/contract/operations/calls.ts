@@ -10,14 +10,6 @@ type Row = (typeof OPERATIONS)[number];
 /** ID of an operation. */
 export type OperationId = Row['id'];
 type RowOf<I extends OperationId> = Extract<Row, { readonly id: I }>;
-/** IDs of the lists with pages: those whose query has a `cursor` or the number of a page. By the keys only, which is cheap. */
-export type PagedId = {
-  [I in OperationId]: RowOf<I> extends { readonly query: { readonly shape: infer Q } }
-    ? Extract<keyof Q, 'cursor' | 'page'> extends never
-      ? never
-      : I
-    : never;
-}[OperationId];
 type InputOf<R, K extends string> = R extends { readonly [P in K]: infer S extends Schema }
   ? OrParsed<S['_zod']['input'], S['_zod']['output']>
   : undefined;

@@ -32,7 +32,7 @@ const QUERY_PAGE = {
   page_token: z.string().max(4096).optional().meta(tokens),
 };
 
-/** An integer, also in digits: protobuf writes 64-bit integers as texts in JSON, and so do clients that are made with it, such as Java's. */
+/** An integer, also in digits: protobuf, and so the client for Java, writes 64-bit integers as texts in JSON. */
 function int64() {
   const isDigits = (value: unknown) => typeof value === 'string' && /^-?\d{1,15}$/.test(value);
   return z.preprocess((value) => (isDigits(value) ? Number(value) : value), z.int());

@@ -1,5 +1,8 @@
 import type { NumberBounds } from './bounds.ts';
 
+/** Start of the IDs of challenges. */
+export const CHALLENGE_ID_PREFIX = 'ch-';
+
 export const CHALLENGE_LIMITS = {
   min_trades: { min: 1, max: 1_000_000, integer: true },
   max_duration_hours: { min: 1, max: 8760, integer: true },

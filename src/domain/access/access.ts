@@ -84,9 +84,8 @@ export function checkAccess(caller: Caller, resource: OwnedResource, request: Ac
   const { kind, id, field, level } = request;
   if (mayAccess(caller, resource, level)) return;
   // Names of models are shared by all users: whoever may not use one needs to know whom to ask. IDs of others are not guessed.
-  const owner = kind === 'model' ? { owner: resource.owner } : {};
-  const named =
-    owner.owner === undefined ? 'its owner, or an admin' : `its owner, ${owner.owner}, or an admin`;
+  const owner = kind === 'model' && { owner: resource.owner };
+  const named = owner ? `its owner, ${owner.owner}, or an admin` : 'its owner, or an admin';
   throw new CodedError('AUTH005', {
     message: `${REJECTIONS[level](OWNED_RESOURCES[kind].noun)}: ask ${named}${level === 'owner' ? '' : ', to share it with you'}`,
     field,

@@ -9,6 +9,7 @@ import {
 } from '#contract/registry/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import {
+  CHALLENGE_ID_PREFIX,
   CHALLENGE_DEFAULTS as DEFAULTS,
   CHALLENGE_LIMITS as LIMITS,
   MIN_TRADES,
@@ -216,7 +217,7 @@ function newChallenge(
   const { challengeMinHours: min_hours, challengeMinAssignments: assignments } = deps;
   return {
     schema_version: 2,
-    challenge_id: `ch-${deps.ids.ulid()}`,
+    challenge_id: `${CHALLENGE_ID_PREFIX}${deps.ids.ulid()}`,
     model_name: model.model_name,
     champion_version: champion.version,
     challenger_version: challenger.version,

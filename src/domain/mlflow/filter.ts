@@ -273,8 +273,9 @@ function like(text: string, pattern: string, work: SearchWork): boolean {
   const end = text.length - last.length;
   let at = first.length;
   if (at > end || !isAt(text, first, 0, work) || !isAt(text, last, end, work)) return false;
+  const middle = text.slice(0, end);
   for (const part of parts) {
-    const found = find(text.slice(0, end), part, at, work);
+    const found = find(middle, part, at, work);
     if (found < 0) return false;
     at = found + part.length;
   }

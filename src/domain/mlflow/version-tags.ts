@@ -8,7 +8,7 @@ import { isOwnTag, OWN_TAGS } from '../shared/validate.ts';
 const KEY = /^[\p{L}\p{N}_\-. /:]+$/u;
 const IMAGE = `${OWN_TAGS}container_image_uri`;
 
-/** Key of a tag, as {@link userTags} reads it. */
+/** Key of a tag, as MLflow's clients see it. */
 const keyOf = (tag: string) => (tag.indexOf('=') < 1 ? tag : tag.slice(0, tag.indexOf('=')));
 
 /** The tags with this one, instead of another of its key. Throws VAL005 for a malformed key, RES005 for one of the platform. */

@@ -39,28 +39,28 @@ export class SearchWork {
   }
 }
 
-/** Searches that may wait for their turn. */
-const MAX_WAITING = 16;
+/** Searches that may run or wait for their turn. */
+const MAX_SEARCHES = 16;
 
 let last: Promise<unknown> = Promise.resolve();
-let waiting = 0;
+let searches = 0;
 
 /**
  * Runs searches one after the other: each reads thousands of rows, and several at once would take the time of all other requests.
  *
- * @throws CodedError DATA005 while too many wait
+ * @throws CodedError DATA005 while too many run and wait
  */
 export async function afterOtherSearches<T>(search: () => Promise<T>): Promise<T> {
-  if (waiting >= MAX_WAITING) {
+  if (searches >= MAX_SEARCHES) {
     throw new CodedError('DATA005', {
-      message: `${MAX_WAITING} searches wait for their turn: try again in some seconds`,
+      message: `${MAX_SEARCHES} searches run or wait for their turn: try again in some seconds`,
     });
   }
-  waiting++;
+  searches++;
   const found = last.then(search);
   last = found.then(
-    () => waiting--,
-    () => waiting--,
+    () => searches--,
+    () => searches--,
   );
   return found;
 }

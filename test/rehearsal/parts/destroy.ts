@@ -6,8 +6,7 @@ import { failOn } from '../verify/resources.ts';
 const UNKNOWN_CALLER = `arn:aws:iam::${ACCOUNT}:role/not-yet`;
 
 /**
- * The teardown of docs/deploy.md, and a deployment after it, also one that fails first. It runs after the parts of this stage: none finds it after
- * it.
+ * The teardown of docs/deploy.md, and a deployment after it, also one that fails first. It runs after the parts that need the stage.
  */
 export const destroy: Part = {
   name: 'destroy',
