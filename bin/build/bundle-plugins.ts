@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
 import type { Operation } from '../../src/contract/values/operation.ts';
-import { OPERATIONS } from '../../src/contract/operations/operations.ts';
+import { OPERATION_GROUPS } from '../../src/contract/operations/operations.ts';
 import { STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -91,13 +91,17 @@ export const lazyRows: Plugin = {
   setup({ onLoad }) {
     onLoad({ filter: FILES['lazy-rows'] }, async ({ path }) => {
       const sources = await rowSources();
-      const rows = (OPERATIONS as readonly Operation[]).map((row) => {
-        const { params, query, body, success, errors, tag, summary, description, integration, ...route } =
-          row;
-        const { file, exported } = sources.get(row.id)!;
-        const fields = { ...route, ...(integration && { integration: { function: integration.function } }) };
-        return `row(${JSON.stringify(fields)}, async () => (await import('./${file}')).${exported})`;
-      });
+      const groups: Readonly<Record<string, readonly Operation[]>> = OPERATION_GROUPS;
+      const rows = Object.entries(groups).flatMap(([group, operations]) =>
+        operations.map((row) => {
+          const { params, query, body, success, errors, tag, summary, description, integration, ...route } =
+            row;
+          const { file, exported } = sources.get(row.id)!;
+          const of = integration && { integration: { function: integration.function } };
+          const fields = JSON.stringify({ ...route, group, ...of });
+          return `row(${fields}, async () => (await import('./${file}')).${exported})`;
+        }),
+      );
       const contents = [
         'const row = (fields, file) => ({ ...fields, load: async () => (await file()).find(({ id }) => id === fields.id) });',
         `const routes = [${rows.join(',\n')}];`,

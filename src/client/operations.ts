@@ -8,6 +8,30 @@ export const getHealth = /* @__PURE__ */ get<'getHealth'>(backend, '/health');
 /** What runs, what ended, and the state of models, challenges and data. */
 export const getOverview = /* @__PURE__ */ get<'getOverview'>(backend, '/overview');
 
+/** All strategy configurations. */
+export const listStrategies = /* @__PURE__ */ get<'listStrategies'>(backend, '/strategies');
+
+/** A strategy configuration. */
+export const getStrategy = /* @__PURE__ */ get<'getStrategy'>(backend, '/strategies/{name}');
+
+/** Symbols with stored candles. */
+export const listSymbols = /* @__PURE__ */ get<'listSymbols'>(backend, '/data/symbols');
+
+/** Freshness of the stored candles. */
+export const checkFreshness = /* @__PURE__ */ get<'checkFreshness'>(backend, '/data/freshness');
+
+/** Call the data-collection proxy. */
+export const callDataProxy = /* @__PURE__ */ postOnce<'callDataProxy'>(backend, '/data-proxy');
+
+/** The caller and what its roles allow. */
+export const getMe = /* @__PURE__ */ get<'getMe'>(backend, '/me');
+
+/** Make another user the owner of a resource. */
+export const transferOwnership = /* @__PURE__ */ post<'transferOwnership'>(backend, '/ownership');
+
+/** Audit trail: every call that can change state, newest first. */
+export const listAudit = /* @__PURE__ */ get<'listAudit'>(backend, '/audit');
+
 /** Follow the jobs of all kinds that the caller may see. */
 export const watchJobs = /* @__PURE__ */ stream<'watchJobs'>(backend, '/events');
 
@@ -56,12 +80,6 @@ export const shareBacktest = /* @__PURE__ */ put<'shareBacktest'>(backend, '/bac
 /** Experiments of the caller, the one with the newest job first. */
 export const listExperiments = /* @__PURE__ */ get<'listExperiments'>(backend, '/experiments');
 
-/** All strategy configurations. */
-export const listStrategies = /* @__PURE__ */ get<'listStrategies'>(backend, '/strategies');
-
-/** A strategy configuration. */
-export const getStrategy = /* @__PURE__ */ get<'getStrategy'>(backend, '/strategies/{name}');
-
 /** Stage a version: from None to Staging. */
 export const stageVersion = /* @__PURE__ */ post<'stageVersion'>(backend, '/strategies/{name}/stage');
 
@@ -92,29 +110,11 @@ export const getModelSharing = /* @__PURE__ */ get<'getModelSharing'>(backend, '
 /** Share a model, or stop sharing it. */
 export const shareModel = /* @__PURE__ */ put<'shareModel'>(backend, '/models/{model_name}/sharing');
 
-/** Symbols with stored candles. */
-export const listSymbols = /* @__PURE__ */ get<'listSymbols'>(backend, '/data/symbols');
-
-/** Freshness of the stored candles. */
-export const checkFreshness = /* @__PURE__ */ get<'checkFreshness'>(backend, '/data/freshness');
-
-/** Call the data-collection proxy. */
-export const callDataProxy = /* @__PURE__ */ postOnce<'callDataProxy'>(backend, '/data-proxy');
-
-/** The caller and what its roles allow. */
-export const getMe = /* @__PURE__ */ get<'getMe'>(backend, '/me');
-
-/** Make another user the owner of a resource. */
-export const transferOwnership = /* @__PURE__ */ post<'transferOwnership'>(backend, '/ownership');
-
 /** Versions in Production and Staging. */
 export const listCatalog = /* @__PURE__ */ get<'listCatalog'>(backend, '/catalog/strategies');
 
 /** Compare a challenger with a champion on their registered backtests. */
 export const compareVersions = /* @__PURE__ */ get<'compareVersions'>(backend, '/catalog/strategies/{name}/compare');
-
-/** Audit trail: every call that can change state, newest first. */
-export const listAudit = /* @__PURE__ */ get<'listAudit'>(backend, '/audit');
 
 /** Deliver events to a URL. */
 export const createWebhook = /* @__PURE__ */ post<'createWebhook'>(backend, '/webhooks');

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Immutable } from '#contract/common/immutable.ts';
-import type { OperationsOf } from '#contract/operations/operations.ts';
+import type { GroupsOf, OperationGroup, OperationOf } from '#contract/operations/operations.ts';
 import type { ServiceName } from '#contract/values/operation.ts';
 import type { Principal } from './authenticate.ts';
 
@@ -50,14 +50,17 @@ type HandlerResponse<O> = O extends { success: infer S }
     }[keyof S & number]
   : never;
 
-type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
+export type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
 
-/** One handler per row of a service, except rows with a function integration. A missing handler does not compile. */
-export type Handlers<S extends ServiceName> = {
-  readonly [O in OperationsOf<S> as O extends { integration: object } ? never : O['id']]: Handler<O>;
+/** One handler for each row of a group, except rows with a function integration. A missing handler does not compile. */
+export type GroupHandlers<G extends OperationGroup> = {
+  readonly [O in OperationOf<G> as O extends { integration: object } ? never : O['id']]: Handler<O>;
 };
 
-/** Handlers of the streaming rows. */
+/** The handlers of all groups of a service. */
+export type Handlers<S extends ServiceName> = { readonly [G in GroupsOf<S>]: GroupHandlers<G> };
+
+/** Handlers of the streaming rows of a service. */
 export type StreamHandlers<S extends ServiceName> = {
-  readonly [O in OperationsOf<S> as O extends { streams: true } ? O['id'] : never]: Handler<O>;
+  readonly [O in OperationOf<GroupsOf<S>> as O extends { streams: true } ? O['id'] : never]: Handler<O>;
 };

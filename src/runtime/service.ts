@@ -114,7 +114,8 @@ export function createService<S extends ServiceName>(
   handlers: Handlers<S>,
   deps: ServiceDeps,
 ): ServiceApp {
-  return createApp(routesOf(service), handlers, deps);
+  const groups: Readonly<Record<string, object>> = handlers;
+  return createApp(routesOf(service), ({ group, id }) => handlerIn(groups[group], id), deps);
 }
 
 /** The HTTP application of a service's streaming operations only, for a host that streams. */
@@ -125,12 +126,20 @@ export function createStreams<S extends ServiceName>(
 ): ServiceApp {
   return createApp(
     routesOf(service).filter(({ streams }) => streams),
-    handlers,
+    ({ id }) => handlerIn(handlers, id),
     deps,
   );
 }
 
-function createApp(routes: readonly Route[], handlers: object, deps: ServiceDeps): ServiceApp {
+function handlerIn(handlers: object | undefined, id: string): AnyHandler {
+  return (handlers as Readonly<Record<string, AnyHandler>>)[id]!;
+}
+
+function createApp(
+  routes: readonly Route[],
+  handlerOf: (route: Route) => AnyHandler,
+  deps: ServiceDeps,
+): ServiceApp {
   checkDeps(routes, deps);
   const app: ServiceApp = new Hono();
   app.use('*', (c, next) => track(c, next, deps));
@@ -143,7 +152,7 @@ function createApp(routes: readonly Route[], handlers: object, deps: ServiceDeps
       routeToFunction(app, route, deps, deps.functions?.[route.integration.function]);
       continue;
     }
-    const handler = (handlers as Record<string, AnyHandler>)[route.id]!;
+    const handler = handlerOf(route);
     app.on(route.method, pathsOf(route).map(honoPath), async (c) => {
       const operation = await route.load();
       c.set('operation', operation);

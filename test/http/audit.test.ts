@@ -11,10 +11,16 @@ import { auditPartitions } from '#contract/values/tables.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import { listAudit } from '#domain/audit/list-audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
-import type { Handlers } from '#runtime/handler.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
-import { accepted, backendApp, fakeBackendDeps, type LogLine, post } from '../support/backend.ts';
+import {
+  accepted,
+  backendApp,
+  fakeBackendDeps,
+  type HandlerChanges,
+  type LogLine,
+  post,
+} from '../support/backend.ts';
 import { signedCursor } from '../support/cursors.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
@@ -48,14 +54,11 @@ const authenticate: Authenticate = async (authorization) => {
   return { id, roles: [role], groups: [role] };
 };
 
-function open(
-  changes: Partial<Handlers<'backend'>> = {},
-  written: AuditTrail = trail,
-  deps: Partial<ServiceDeps> = {},
-) {
+function open(changes: HandlerChanges = {}, written: AuditTrail = trail, deps: Partial<ServiceDeps> = {}) {
   const { app, lines } = backendApp(
     {
-      listAudit: backendHandlers({ ...fakeBackendDeps(), ...noModels(), audit: trail, clock }).listAudit,
+      listAudit: backendHandlers({ ...fakeBackendDeps(), ...noModels(), audit: trail, clock }).backend
+        .listAudit,
       ...changes,
     },
     { authenticate, audit: { trail: written, clock, ids: ulids }, ...deps },

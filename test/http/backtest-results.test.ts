@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/objects/result-store.ts';
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
-import { backendHandlers } from '#runtime/services/backend.ts';
 import { LocalDownloads } from '../../src/local/downloads.ts';
 import { START, tableOf, trade } from '../engine/metrics/samples.ts';
-import { backendApp, fakeBackendDeps } from '../support/backend.ts';
+import { backendOver, fakeBackendDeps } from '../support/backend.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
 
 /** Parts of a stored result over HTTP: the real store with files of written results. */
@@ -81,7 +80,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let now = START;
 const downloads = new LocalDownloads({ now: () => now });
 const deps = { ...fakeBackendDeps({ get: async () => job }), results, downloads };
-const { app } = backendApp(backendHandlers(deps as never));
+const app = backendOver(deps);
 
 /** Opens an address as a browser does: without a token. */
 const open = async (url: string) => downloads.infront(app).fetch(new Request(`http://localhost${url}`));

@@ -10,6 +10,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { documentedErrors, type Operation } from '#contract/values/operation.ts';
 import { OWNED_RESOURCES, type ResourceKind } from '#contract/values/sharing.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { memoryAudit } from '../support/audit.ts';
@@ -92,15 +93,10 @@ const STORED_MODEL = {
   updated_at: AT,
 };
 
-/** Handlers of any name that throw HTTP429, to show that they were reached. */
-const REACHED = new Proxy(
-  {},
-  {
-    get: () => async () => {
-      throw new CodedError('HTTP429');
-    },
-  },
-);
+/** Handlers of any group and name that throw HTTP429, to show that they were reached. */
+const REACHED = lazy(async () => {
+  throw new CodedError('HTTP429');
+});
 
 /** Bodies that pass the validation. */
 const BODIES: Record<string, unknown> = {

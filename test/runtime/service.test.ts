@@ -7,9 +7,9 @@ import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import type { JobStore, ResultStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withDeadline } from '#runtime/service.ts';
-import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
+import type { BackendDeps } from '#runtime/services/backend.ts';
 import { jobView } from '#runtime/services/backtest-views.ts';
-import { accepted, backendApp, fakeBackendDeps, post } from '../support/backend.ts';
+import { accepted, backendApp, backendOver, fakeBackendDeps, post } from '../support/backend.ts';
 import { signedCursor } from '../support/cursors.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
@@ -292,7 +292,7 @@ describe('backend operations', () => {
     timing: SOME_TIMING,
   };
   const json = async (path: string, changes: Partial<BackendDeps> = {}, init?: RequestInit) => {
-    const { app } = backendApp(backendHandlers({ ...fakeBackendDeps(), ...changes }));
+    const app = backendOver(changes);
     const response = await app.request(path, init);
     return { status: response.status, headers: response.headers, body: (await response.json()) as never };
   };

@@ -2,12 +2,17 @@ import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
-import type { Handlers } from '#runtime/handler.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { type RunningServer, type ServeOptions, serve } from '#runtime/serve.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { backendApp, fakeHandlers, fakeOwnership, memoryLog } from '../support/backend.ts';
+import {
+  backendApp,
+  fakeHandlers,
+  fakeOwnership,
+  type HandlerChanges,
+  memoryLog,
+} from '../support/backend.ts';
 import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
 
 export interface Reply {
@@ -28,7 +33,7 @@ interface Call {
 export type Host = (call: Call) => Promise<Reply>;
 
 /** Backend with fake handlers behind API Gateway. */
-export function lambdaHost(changes: Partial<Handlers<'backend'>> = {}): Host {
+export function lambdaHost(changes: HandlerChanges = {}): Host {
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'true');
   const handler = serviceLambda('backend', fakeHandlers(changes), {
     authenticate: withoutIdentityProvider({ enforced: false }),
@@ -57,7 +62,7 @@ export function lambdaHost(changes: Partial<Handlers<'backend'>> = {}): Host {
 
 /** Backend with fake handlers on Node's server; `raw` sends bytes unchanged. */
 export async function serverHost(
-  changes: Partial<Handlers<'backend'>> = {},
+  changes: HandlerChanges = {},
   options: Partial<ServeOptions> = {},
   deps: Partial<ServiceDeps> = {},
 ): Promise<{

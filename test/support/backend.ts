@@ -4,6 +4,7 @@ import { sha256 } from '#adapters/sha256.ts';
 import { fixedStrategies } from '#adapters/strategies/known-strategies.ts';
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
+import type { GroupsOf } from '#contract/operations/operations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Ownership } from '#domain/access/access.ts';
 import { ownershipOf } from '#domain/ownership.ts';
@@ -112,22 +113,43 @@ export function accepted(job: StoredBacktestJob) {
   };
 }
 
+/** Handlers of the backend that replace those of their group, by the id of their operation. */
+export type HandlerChanges = Partial<UnionToIntersection<Handlers<'backend'>[GroupsOf<'backend'>]>>;
+
+type UnionToIntersection<U> = (U extends unknown ? (of: U) => void : never) extends (of: infer I) => void
+  ? I
+  : never;
+
 /** Handlers over {@link fakeBackendDeps} that accept every submission as `bt-1`. */
-export function fakeHandlers(changes: Partial<Handlers<'backend'>> = {}): Handlers<'backend'> {
-  return {
-    ...backendHandlers(fakeBackendDeps()),
+export function fakeHandlers(changes: HandlerChanges = {}): Handlers<'backend'> {
+  const all: Readonly<Record<string, unknown>> = {
     submitBacktest: async () => accepted(pendingJob('bt-1')),
     ...changes,
   };
+  const changed = <T extends object>(group: T) =>
+    new Proxy(group, { get: (target, id, self) => all[String(id)] ?? Reflect.get(target, id, self) });
+  const groups = Object.entries(backendHandlers(fakeBackendDeps()));
+  return Object.fromEntries(
+    groups.map(([name, group]) => [name, changed(group)]),
+  ) as unknown as Handlers<'backend'>;
 }
 
 /** Backend application with fake handlers. Every response is checked against the contract. */
 export function backendApp(
-  changes: Partial<Handlers<'backend'>> = {},
+  changes: HandlerChanges = {},
   deps: Partial<ServiceDeps> = {},
 ): { app: ServiceApp; lines: LogLine[] } {
+  return appOf(fakeHandlers(changes), deps);
+}
+
+/** Backend application over other dependencies. Every response is checked against the contract. */
+export function backendOver(changes: object): ServiceApp {
+  return appOf(backendHandlers({ ...fakeBackendDeps(), ...changes })).app;
+}
+
+function appOf(handlers: Handlers<'backend'>, deps: Partial<ServiceDeps> = {}) {
   const { log, lines } = memoryLog();
-  const app = createService('backend', fakeHandlers(changes), {
+  const app = createService('backend', handlers, {
     ownership: fakeOwnership,
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),

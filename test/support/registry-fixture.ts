@@ -14,6 +14,7 @@ import { NO_POLICY } from '#contract/registry/release-policy.ts';
 import type { TableNames } from '#contract/values/tables.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
+import { endChallenges } from '#domain/challenges/write-challenge.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
@@ -119,6 +120,7 @@ export async function registryFixture(
   const tables = options.tables ?? (await engine.freshTables());
   const store = new DynamoRegistryStore(client, tables.registry, options.onChallengeChange);
   const jobs = new DynamoJobStore(engine.client, tables.jobs);
+  const challenges = new DynamoChallengeStore(client, tables.registry, options.onChallengeChange);
   const deps: FixtureDeps = {
     jobs,
     results: someResults,
@@ -142,23 +144,29 @@ export async function registryFixture(
     clock: Date,
     ids: ulids,
     digest: sha256,
+    endChallenges: (production) => endChallenges(challenges, production),
     random: createRandom(1),
     sleep: async () => undefined,
     ...changes,
     registry: wrap(store),
-    challenges: new DynamoChallengeStore(client, tables.registry, options.onChallengeChange),
+    challenges,
   };
   const { log } = memoryLog();
+  const ownership = ownershipOf(deps);
   const host = {
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
     cursorKey,
     checkResponses: true,
-    ownership: ownershipOf(deps),
+    ownership,
     ...service,
   };
-  const backend = createService('backend', fakeHandlers(registryHandlers(deps)), host);
+  const backend = createService(
+    'backend',
+    { ...fakeHandlers(), registry: registryHandlers(deps, ownership) },
+    host,
+  );
   const strategyDeps = {
     ...deps,
     log,

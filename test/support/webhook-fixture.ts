@@ -75,15 +75,19 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   };
   let caller: Principal = { id: 'ada', roles: ['researcher'], groups: [] };
   const { audit, calls } = memoryAudit();
-  const app = createService('backend', fakeHandlers(webhookHandlers(deps)), {
-    ownership,
-    onCaller: webhookMembership(deps),
-    audit,
-    cursorKey,
-    log,
-    authenticate: async () => caller,
-    checkResponses: true,
-  });
+  const app = createService(
+    'backend',
+    { ...fakeHandlers(), webhooks: webhookHandlers(deps) },
+    {
+      ownership,
+      onCaller: webhookMembership(deps),
+      audit,
+      cursorKey,
+      log,
+      authenticate: async () => caller,
+      checkResponses: true,
+    },
+  );
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await app.request(`/api/v1/webhooks${path}`, {
       method,

@@ -1,45 +1,20 @@
 import * as z from 'zod';
-import {
-  BacktestJob,
-  BacktestJobList,
-  BacktestListQuery,
-  BacktestParams,
-  BacktestReportQuery,
-  BacktestRequest,
-  BacktestSubmission,
-  EquityData,
-} from '../backtests/backtest-api.ts';
-import { BacktestReportData } from '../backtests/report.ts';
 import { Health } from '../common/health.ts';
 import { stringParameter } from '../common/parameters.ts';
 import { BrokenStrategyFile, StrategyConfiguration } from '../config/strategy.ts';
-import { AnnotationRequest } from '../jobs/annotation-schemas.ts';
-import { KeepRequest } from '../jobs/retention-schemas.ts';
 import { ProxyRequest, ProxyResponse } from '../market-data/data-proxy.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data/market-data.ts';
-import { EVENT_SCHEMAS } from '../platform/events.ts';
-import { ExperimentList, ExperimentsQuery } from '../platform/experiment-api.ts';
-import { JobEvent, JobEventsQuery } from '../platform/job-events-api.ts';
 import { Overview } from '../platform/overview-api.ts';
-import { WATCH_LIMITS } from '../values/job-limits.ts';
 import type { Operation } from '../values/operation.ts';
-import { BACKTEST_RESULT_OPERATIONS } from './backtest-results.ts';
+import { ACCESS_OPERATIONS } from './access.ts';
+import { AUDIT_OPERATIONS } from './audit.ts';
 import { documentationOperations } from './documentation.ts';
-import { REGISTRY_OPERATIONS } from './registry.ts';
-import { sharingOperations } from './sharing.ts';
 
-const BACKTESTS = 'Backtests';
+const _BACKTESTS = 'Backtests';
 const STRATEGIES = 'Strategies';
 const MARKET_DATA = 'Market data';
 
-const JOB_EVENTS = [
-  'Server-sent events. The stream begins with a `job` event for each unfinished job and continues with one for each change of status or progress, and for each new job.',
-  `A client that reconnects with \`Last-Event-ID\` gets the jobs that have ended in between; an event may be repeated. A stream follows up to ${WATCH_LIMITS.followed} unfinished jobs, the oldest ones; further ones when these have ended.`,
-  '`reconnect` ends a connection: after 14 minutes, and when no job has been unfinished for a minute. The next connection then gets 204. A comment is sent every 15 s.',
-  'With `types` the stream also has the events of the catalogue, named by their type, within five seconds of the change. Each is sent at least once: `id` is the same for every delivery. `Last-Event-ID` continues up to 24 hours back.',
-].join(' ');
-
-/** Rows of the backend service. */
+/** Rows of the backend that have no file of their own. */
 export const BACKEND_OPERATIONS = [
   {
     id: 'getHealth',
@@ -63,201 +38,6 @@ export const BACKEND_OPERATIONS = [
       'Contains only what the caller may see. A part that fails or takes longer than 4 s is named in `missing`; the others are complete. The health of dependencies is that of `GET /api/v1/health`.',
     success: { 200: { description: 'The overview', schema: Overview } },
     errors: [],
-    access: 'viewer',
-    agent: 'read',
-  },
-  {
-    id: 'watchJobs',
-    service: 'backend',
-    method: 'GET',
-    path: '/api/v1/events',
-    tag: 'Overview',
-    summary: 'Follow the jobs of all kinds that the caller may see',
-    description: JOB_EVENTS,
-    query: JobEventsQuery,
-    success: {
-      200: {
-        description: 'Events',
-        contentType: 'text/event-stream',
-        events: { job: JobEvent, ...EVENT_SCHEMAS },
-      },
-      204: { description: 'No job is unfinished and none has ended since: do not reconnect' },
-    },
-    errors: ['DATA005', 'SVC005', 'HTTP503'],
-    access: 'viewer',
-    streams: true,
-  },
-  {
-    id: 'submitBacktest',
-    service: 'backend',
-    method: 'POST',
-    path: '/api/v1/backtests',
-    tag: BACKTESTS,
-    summary: 'Submit a backtest',
-    description:
-      'Only `config.strategy` is required. With an `Idempotency-Key` header a repeated request returns the job of the first one.',
-    body: BacktestRequest,
-    success: { 201: { description: 'Stored and queued', schema: BacktestSubmission } },
-    errors: [
-      'VAL001',
-      'VAL002',
-      'VAL003',
-      'VAL004',
-      'VAL005',
-      'VAL006',
-      'AUTH005',
-      'RES002',
-      'RES003',
-      'RES005',
-      'RES006',
-      'OPT001',
-      'SIG001',
-      'DATA005',
-      'SVC005',
-    ],
-    access: 'researcher',
-    agent: 'run',
-    takesSession: true,
-    startsWork: true,
-  },
-  {
-    id: 'listBacktests',
-    service: 'backend',
-    method: 'GET',
-    path: '/api/v1/backtests',
-    tag: BACKTESTS,
-    summary: 'List backtests, newest first',
-    query: BacktestListQuery,
-    success: { 200: { description: 'One page', schema: BacktestJobList } },
-    errors: ['VAL006', 'DATA005'],
-    access: 'viewer',
-    agent: 'read',
-  },
-  {
-    id: 'getBacktest',
-    service: 'backend',
-    method: 'GET',
-    path: '/api/v1/backtests/{job_id}',
-    tag: BACKTESTS,
-    summary: 'A backtest: its status and, when completed, its result',
-    params: BacktestParams,
-    success: { 200: { description: 'The job', schema: BacktestJob } },
-    errors: ['RES001', 'RES006', 'DATA005'],
-    access: 'viewer',
-    agent: 'read',
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
-  },
-  {
-    id: 'updateBacktest',
-    service: 'backend',
-    method: 'PATCH',
-    path: '/api/v1/backtests/{job_id}',
-    tag: BACKTESTS,
-    summary: 'Change notes, tags and pin of a backtest',
-    description: 'Possible in every status. `updated_at` stays: it is the time of the run.',
-    params: BacktestParams,
-    body: AnnotationRequest,
-    success: { 200: { description: 'The job', schema: BacktestJob } },
-    errors: ['VAL005', 'RES001', 'RES006', 'DATA005'],
-    access: 'researcher',
-    agent: 'run',
-    resource: { kind: 'backtest', id: 'job_id', level: 'write' },
-  },
-  {
-    id: 'deleteBacktest',
-    service: 'backend',
-    method: 'DELETE',
-    path: '/api/v1/backtests/{job_id}',
-    tag: BACKTESTS,
-    summary: 'Delete a backtest with its results',
-    description:
-      'Of its owner and of admins, also if it is kept or shared. RES005 while it is pending or running, and while a version is registered from it. Reads then return 410 RES006 for 30 days. The results are removed within the hour.',
-    params: BacktestParams,
-    success: { 204: { description: 'Deleted' } },
-    errors: ['RES001', 'RES005', 'RES006', 'DATA005'],
-    access: 'researcher',
-    resource: { kind: 'backtest', id: 'job_id', level: 'owner' },
-  },
-  {
-    id: 'keepBacktest',
-    service: 'backend',
-    method: 'POST',
-    path: '/api/v1/backtests/{job_id}/keep',
-    tag: BACKTESTS,
-    summary: 'Keep a backtest, or let it expire again',
-    description:
-      'The platform may delete a job, or its results, when it is older than the retention of the stage. A kept job, a shared one and the evidence of a registered version are never deleted.',
-    params: BacktestParams,
-    body: KeepRequest,
-    success: { 200: { description: 'The job', schema: BacktestJob } },
-    errors: ['RES001', 'RES006', 'DATA005'],
-    access: 'researcher',
-    resource: { kind: 'backtest', id: 'job_id', level: 'write' },
-  },
-  {
-    id: 'cancelBacktest',
-    service: 'backend',
-    method: 'POST',
-    path: '/api/v1/backtests/{job_id}/cancel',
-    tag: BACKTESTS,
-    summary: 'Cancel a pending or running backtest',
-    params: BacktestParams,
-    success: { 200: { description: 'The cancelled job', schema: BacktestJob } },
-    errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
-    access: 'researcher',
-    agent: 'run',
-    resource: { kind: 'backtest', id: 'job_id', level: 'write' },
-  },
-  {
-    id: 'getBacktestEquity',
-    service: 'backend',
-    method: 'GET',
-    path: '/api/v1/backtests/{job_id}/equity',
-    tag: BACKTESTS,
-    summary: 'Daily equity, drawdown and monthly returns of a completed backtest',
-    params: BacktestParams,
-    success: { 200: { description: 'Aligned columns', schema: EquityData } },
-    errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
-    access: 'viewer',
-    agent: 'read',
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
-  },
-  {
-    id: 'getBacktestReport',
-    service: 'backend',
-    method: 'GET',
-    path: '/api/v1/backtests/{job_id}/report-data',
-    tag: BACKTESTS,
-    summary: 'The full analysis of a completed backtest',
-    params: BacktestParams,
-    query: BacktestReportQuery,
-    success: { 200: { description: 'The report, with one page of the trades', schema: BacktestReportData } },
-    errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
-    access: 'viewer',
-    agent: 'read',
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
-  },
-  ...BACKTEST_RESULT_OPERATIONS,
-  ...sharingOperations('backend', {
-    kind: 'backtest',
-    name: 'Backtest',
-    tag: BACKTESTS,
-    path: '/api/v1/backtests/{job_id}',
-    id: 'job_id',
-    params: BacktestParams,
-  }),
-  {
-    id: 'listExperiments',
-    service: 'backend',
-    method: 'GET',
-    path: '/api/v1/experiments',
-    tag: 'Experiments',
-    summary: 'Experiments of the caller, the one with the newest job first',
-    description:
-      'An experiment is what the jobs of one owner with the same `experiment_name` have in common. Jobs of others that are shared with the caller do not count, nor do jobs that were submitted before this operation existed.',
-    query: ExperimentsQuery,
-    success: { 200: { description: 'One page', schema: ExperimentList } },
-    errors: ['AUTH005', 'VAL006', 'DATA005'],
     access: 'viewer',
     agent: 'read',
   },
@@ -293,7 +73,6 @@ export const BACKEND_OPERATIONS = [
     access: 'viewer',
     agent: 'read',
   },
-  ...REGISTRY_OPERATIONS,
   {
     id: 'listSymbols',
     service: 'backend',
@@ -348,5 +127,7 @@ export const BACKEND_OPERATIONS = [
     changesState: false,
     integration: { function: 'data_proxy', rejection: ProxyResponse },
   },
+  ...ACCESS_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...documentationOperations('backend', ''),
 ] as const satisfies readonly Operation[];

@@ -1,33 +1,41 @@
 import type { Operation, ServiceName } from '../values/operation.ts';
-import { ACCESS_OPERATIONS } from './access.ts';
-import { AUDIT_OPERATIONS } from './audit.ts';
 import { BACKEND_OPERATIONS } from './backend.ts';
-import { CATALOG_OPERATIONS } from './catalog.ts';
+import { BACKTEST_OPERATIONS } from './backtests.ts';
 import { CHALLENGE_OPERATIONS } from './challenges.ts';
 import { DATA_COLLECTION_OPERATIONS } from './data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './hyperopt.ts';
+import { JOB_EVENT_OPERATIONS } from './job-events.ts';
 import { MLFLOW_OPERATIONS } from './mlflow.ts';
+import { REGISTRY_OPERATIONS } from './registry.ts';
 import { SIGNALS_OPERATIONS } from './signals.ts';
 import { STRATEGY_OPERATIONS } from './strategy.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
-/** The one table. A service's rows live in their own file of `operations/`. */
-export const OPERATIONS = [
-  ...BACKEND_OPERATIONS,
-  ...ACCESS_OPERATIONS,
-  ...CATALOG_OPERATIONS,
-  ...AUDIT_OPERATIONS,
-  ...MLFLOW_OPERATIONS,
-  ...WEBHOOK_OPERATIONS,
-  ...SIGNALS_OPERATIONS,
-  ...STRATEGY_OPERATIONS,
-  ...HYPEROPT_OPERATIONS,
-  ...CHALLENGE_OPERATIONS,
-  ...DATA_COLLECTION_OPERATIONS,
-] as const;
+/** The one table, in groups: the rows of a group have one service, and their handlers are one object. */
+export const OPERATION_GROUPS = {
+  backend: BACKEND_OPERATIONS,
+  jobEvents: JOB_EVENT_OPERATIONS,
+  backtests: BACKTEST_OPERATIONS,
+  registry: REGISTRY_OPERATIONS,
+  mlflow: MLFLOW_OPERATIONS,
+  webhooks: WEBHOOK_OPERATIONS,
+  signals: SIGNALS_OPERATIONS,
+  strategy: STRATEGY_OPERATIONS,
+  hyperopt: HYPEROPT_OPERATIONS,
+  challenges: CHALLENGE_OPERATIONS,
+  dataCollection: DATA_COLLECTION_OPERATIONS,
+} as const satisfies Readonly<Record<string, readonly Operation[]>>;
 
-type OperationRow = (typeof OPERATIONS)[number];
-export type OperationsOf<S extends ServiceName> = Extract<OperationRow, { service: S }>;
+export type OperationGroup = keyof typeof OPERATION_GROUPS;
+export type OperationOf<G extends OperationGroup> = (typeof OPERATION_GROUPS)[G][number];
+
+/** The groups of a service. */
+export type GroupsOf<S extends ServiceName> = {
+  [G in OperationGroup]: OperationOf<G>['service'] extends S ? G : never;
+}[OperationGroup];
+
+/** The rows of all groups. */
+export const OPERATIONS: readonly OperationOf<OperationGroup>[] = Object.values(OPERATION_GROUPS).flat();
 
 /** The rows of a service, in the order of the table. */
 export function operationsOf(service: ServiceName): readonly Operation[] {

@@ -18,11 +18,12 @@ import {
   VersionsQuery,
 } from '../registry/registry-api.ts';
 import type { Operation } from '../values/operation.ts';
+import { CATALOG_OPERATIONS } from './catalog.ts';
 import { sharingOperations } from './sharing.ts';
 
 const REGISTRY = 'Registry';
 
-/** Rows of the backend for stage transitions and reads of one model. */
+/** Rows of the backend for stage transitions, reads of one model, and the catalog of all. */
 export const REGISTRY_OPERATIONS = [
   {
     id: 'stageVersion',
@@ -162,4 +163,5 @@ export const REGISTRY_OPERATIONS = [
     id: 'model_name',
     params: ModelParams,
   }),
+  ...CATALOG_OPERATIONS,
 ] as const satisfies readonly Operation[];

@@ -1,5 +1,5 @@
 import type { Operation, ServiceName } from '../values/operation.ts';
-import { operationsOf } from './operations.ts';
+import { OPERATION_GROUPS, type OperationGroup } from './operations.ts';
 
 /** Fields of a row that describe requests and responses. Most are schemas. */
 type Shape =
@@ -16,6 +16,8 @@ type Shape =
 /** Row of the operations table as a host routes it, before its first request. */
 export interface Route extends Omit<Operation, Shape> {
   readonly integration?: Pick<NonNullable<Operation['integration']>, 'function'>;
+  /** Its handler is one of this group's. */
+  readonly group: OperationGroup;
   /** The whole row. */
   readonly load: () => Promise<Operation>;
 }
@@ -27,5 +29,9 @@ export interface Route extends Omit<Operation, Shape> {
 
 /** The routes of a service, in the order of the table. */
 export function routesOf(service: ServiceName): Route[] {
-  return operationsOf(service).map((operation) => ({ ...operation, load: async () => operation }));
+  const groups = Object.entries(OPERATION_GROUPS) as [OperationGroup, readonly Operation[]][];
+  const routes = groups.flatMap(([group, rows]) =>
+    rows.map((operation) => ({ ...operation, group, load: async () => operation })),
+  );
+  return routes.filter((route) => route.service === service);
 }

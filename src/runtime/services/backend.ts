@@ -11,13 +11,13 @@ import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
+import type { NewProduction } from '#domain/transitions/registry-store.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { callerOf, includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { BacktestsDeps } from './backtests.ts';
 import type { RegistryDeps } from './registry.ts';
-import { sharingHandlers } from './sharing.ts';
 import type { WebhookHandlerDeps } from './webhooks.ts';
 
 const { getStrategy, listStrategies } = lazy(() => import('#domain/config/list-strategies.ts'));
@@ -30,7 +30,7 @@ const { listAudit } = lazy(() => import('#domain/audit/list-audit.ts'));
 export interface BackendDeps
   extends BacktestsDeps,
     Omit<ListAuditDeps, keyof ModelTrailDeps>,
-    Omit<RegistryDeps, 'stagingChecks'>,
+    Omit<RegistryDeps, 'stagingChecks' | 'endChallenges'>,
     Pick<RegisterStrategyDeps, 'allowedRegistries'>,
     HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {
   readonly jobs: JobStore & ActiveJobs<JobRow>;
@@ -56,138 +56,71 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 /** Handlers of the backend's operations: they map requests to use cases and results to responses. */
 export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
-  const docs = lazy(async () => (await import('../swagger-ui.ts')).documentation('backend'));
-  const backtests = lazy(async () => (await import('./backtests.ts')).backtestHandlers(deps));
-  const registry = lazy(async () => {
-    const { registryHandlers } = await import('./registry.ts');
-    const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
-    return registryHandlers({ ...deps, stagingChecks: stagingChecks(deps) });
-  });
-  const mlflow = lazy(async () => {
-    const { mlflowHandlers } = await import('./mlflow.ts');
-    const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
-    const { stageVersion, promoteVersion, rollbackModel } = registry;
-    const transitions = { stageVersion, promoteVersion, rollbackModel };
-    return mlflowHandlers({ ...deps, stagingChecks: stagingChecks(deps) }, ownershipOf(deps), transitions);
-  });
-  const events = lazy(async () => {
-    const { watchJobsHandler } = await import('./job-events.ts');
-    return { watchJobs: watchJobsHandler({ ...deps, ownership }) };
-  });
-  const webhooks = lazy(async () => {
-    const { webhookHandlers } = await import('./webhooks.ts');
-    return webhookHandlers({ ...deps, ...deps.webhookDelivery, ownership });
-  });
-  const signals = lazy(async () => (await import('./signals.ts')).signalsHandlers(deps));
   const ownership = ownershipOf(deps);
-  const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');
-  const signalsSharing = sharingHandlers(ownership, 'signals', 'signals_id');
-  const modelSharing = sharingHandlers(ownership, 'model', 'model_name');
+  const docs = lazy(async () => (await import('../swagger-ui.ts')).documentation('backend'));
+  const registryDeps = async () => {
+    const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
+    const { endChallenges } = await import('#domain/challenges/write-challenge.ts');
+    return {
+      ...deps,
+      stagingChecks: stagingChecks(deps),
+      endChallenges: (production: NewProduction) => endChallenges(deps.challenges, production),
+    };
+  };
   return {
-    getHealth: async () => ({
-      status: 200,
-      body: { service: 'backend', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
-    }),
-    getMe: async ({ principal }) => ({
-      status: 200,
-      body: {
-        subject: principal.id,
-        roles: includedRoles(principal),
-        groups: principal.groups,
-        enforced: deps.authenticationEnforced,
+    backend: {
+      getHealth: async () => ({
+        status: 200,
+        body: { service: 'backend', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
+      }),
+      getMe: async ({ principal }) => ({
+        status: 200,
+        body: {
+          subject: principal.id,
+          roles: includedRoles(principal),
+          groups: principal.groups,
+          enforced: deps.authenticationEnforced,
+        },
+      }),
+      transferOwnership: async ({ body }) => ({
+        status: 200,
+        body: await transferOwnership(ownership, body),
+      }),
+      getOverview: async ({ principal }) => ({
+        status: 200,
+        body: await getOverview(deps, callerOf(principal)),
+      }),
+      listStrategies: async () => ({ status: 200, body: await listStrategies(deps) }),
+      getStrategy: async ({ params }) => ({ status: 200, body: await getStrategy(deps, params.name) }),
+      listSymbols: async ({ query, correlationId }) => ({
+        status: 200,
+        body: await listSymbols(deps, { ...query, correlationId }),
+      }),
+      checkFreshness: async ({ query, correlationId }) => ({
+        status: 200,
+        body: await checkFreshness(deps, { ...query, correlationId }),
+      }),
+      listAudit: async ({ query }) => {
+        const page = await listAudit(deps, query);
+        return { status: 200, body: { items: page.items, next_cursor: page.next } };
       },
-    }),
-    transferOwnership: async ({ body }) => ({ status: 200, body: await transferOwnership(ownership, body) }),
-    getOverview: async ({ principal }) => ({
-      status: 200,
-      body: await getOverview(deps, callerOf(principal)),
-    }),
-    watchJobs: events.watchJobs,
-    submitBacktest: backtests.submitBacktest,
-    listBacktests: backtests.listBacktests,
-    getBacktest: backtests.getBacktest,
-    cancelBacktest: backtests.cancelBacktest,
-    keepBacktest: backtests.keepBacktest,
-    updateBacktest: backtests.updateBacktest,
-    deleteBacktest: backtests.deleteBacktest,
-    listExperiments: backtests.listExperiments,
-    getBacktestEquity: backtests.getBacktestEquity,
-    getBacktestReport: backtests.getBacktestReport,
-    listBacktestTrades: backtests.listBacktestTrades,
-    getBacktestCurve: backtests.getBacktestCurve,
-    exportBacktest: backtests.exportBacktest,
-    getBacktestSharing: backtestSharing.read,
-    shareBacktest: backtestSharing.share,
-    getModelSharing: modelSharing.read,
-    shareModel: modelSharing.share,
-    listStrategies: async () => ({ status: 200, body: await listStrategies(deps) }),
-    getStrategy: async ({ params }) => ({ status: 200, body: await getStrategy(deps, params.name) }),
-    listSymbols: async ({ query, correlationId }) => ({
-      status: 200,
-      body: await listSymbols(deps, { ...query, correlationId }),
-    }),
-    checkFreshness: async ({ query, correlationId }) => ({
-      status: 200,
-      body: await checkFreshness(deps, { ...query, correlationId }),
-    }),
-    listAudit: async ({ query }) => {
-      const page = await listAudit(deps, query);
-      return { status: 200, body: { items: page.items, next_cursor: page.next } };
+      getDocs: docs.page,
+      getDocsAsset: docs.asset,
+      getOpenApi: docs.openApi,
     },
-    stageVersion: registry.stageVersion,
-    promoteVersion: registry.promoteVersion,
-    rollbackModel: registry.rollbackModel,
-    listVersions: registry.listVersions,
-    getVersion: registry.getVersion,
-    labelVersion: registry.labelVersion,
-    getHistory: registry.getHistory,
-    getProduction: registry.getProduction,
-    listCatalog: registry.listCatalog,
-    compareVersions: registry.compareVersions,
-    mlflowSearchModels: mlflow.mlflowSearchModels,
-    mlflowGetModel: mlflow.mlflowGetModel,
-    mlflowGetLatestVersions: mlflow.mlflowGetLatestVersions,
-    mlflowLatestVersions: mlflow.mlflowLatestVersions,
-    mlflowGetVersionByAlias: mlflow.mlflowGetVersionByAlias,
-    mlflowCreateModel: mlflow.mlflowCreateModel,
-    mlflowSetAlias: mlflow.mlflowSetAlias,
-    mlflowDeleteAlias: mlflow.mlflowDeleteAlias,
-    mlflowSearchVersions: mlflow.mlflowSearchVersions,
-    mlflowGetVersion: mlflow.mlflowGetVersion,
-    mlflowGetDownloadUri: mlflow.mlflowGetDownloadUri,
-    mlflowCreateVersion: mlflow.mlflowCreateVersion,
-    mlflowSetVersionTag: mlflow.mlflowSetVersionTag,
-    mlflowDeleteVersionTag: mlflow.mlflowDeleteVersionTag,
-    mlflowTransitionStage: mlflow.mlflowTransitionStage,
-    mlflowSearchExperiments: mlflow.mlflowSearchExperiments,
-    mlflowListExperiments: mlflow.mlflowListExperiments,
-    mlflowGetExperiment: mlflow.mlflowGetExperiment,
-    mlflowGetExperimentByName: mlflow.mlflowGetExperimentByName,
-    mlflowSearchRuns: mlflow.mlflowSearchRuns,
-    mlflowGetRun: mlflow.mlflowGetRun,
-    mlflowGetMetricHistory: mlflow.mlflowGetMetricHistory,
-    mlflowSearchLoggedModels: mlflow.mlflowSearchLoggedModels,
-    mlflowListArtifacts: mlflow.mlflowListArtifacts,
-    mlflowGetArtifact: mlflow.mlflowGetArtifact,
-    mlflowGetModelFile: mlflow.mlflowGetModelFile,
-    createWebhook: webhooks.createWebhook,
-    listWebhooks: webhooks.listWebhooks,
-    getWebhook: webhooks.getWebhook,
-    updateWebhook: webhooks.updateWebhook,
-    deleteWebhook: webhooks.deleteWebhook,
-    rotateWebhookSecret: webhooks.rotateWebhookSecret,
-    testWebhook: webhooks.testWebhook,
-    listDeliveries: webhooks.listDeliveries,
-    replayDelivery: webhooks.replayDelivery,
-    replayWebhook: webhooks.replayWebhook,
-    createSignals: signals.createSignals,
-    listSignals: signals.listSignals,
-    getSignals: signals.getSignals,
-    deleteSignals: signals.deleteSignals,
-    getSignalsSharing: signalsSharing.read,
-    shareSignals: signalsSharing.share,
-    getDocs: docs.page,
-    getDocsAsset: docs.asset,
-    getOpenApi: docs.openApi,
+    jobEvents: lazy(async () => {
+      const { watchJobsHandler } = await import('./job-events.ts');
+      return { watchJobs: watchJobsHandler({ ...deps, ownership }) };
+    }),
+    backtests: lazy(async () => (await import('./backtests.ts')).backtestHandlers(deps, ownership)),
+    registry: lazy(async () =>
+      (await import('./registry.ts')).registryHandlers(await registryDeps(), ownership),
+    ),
+    mlflow: lazy(async () => (await import('./mlflow.ts')).mlflowHandlers(await registryDeps(), ownership)),
+    webhooks: lazy(async () => {
+      const { webhookHandlers } = await import('./webhooks.ts');
+      return webhookHandlers({ ...deps, ...deps.webhookDelivery, ownership });
+    }),
+    signals: lazy(async () => (await import('./signals.ts')).signalsHandlers(deps, ownership)),
   };
 }

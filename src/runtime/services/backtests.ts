@@ -2,6 +2,7 @@ import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import { SESSION_HEADER } from '#contract/values/names.ts';
+import type { Ownership } from '#domain/access/access.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
 import type { ExportBacktestDeps } from '#domain/backtests/export-backtest.ts';
 import {
@@ -21,9 +22,10 @@ import { lazy } from '#domain/shared/lazy.ts';
 import { unknownBacktest } from '#domain/shared/unknown-resources.ts';
 import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
 import { callerOf } from '../authenticate.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { jobPageView } from './job-page-view.ts';
+import { sharingHandlers } from './sharing.ts';
 
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = lazy(() => import('#domain/backtests/submit-backtest.ts'));
@@ -42,23 +44,9 @@ export interface BacktestsDeps
   readonly ownerTrials: Pick<OwnerTrials, 'read'>;
 }
 
-type BacktestOperation =
-  | 'submitBacktest'
-  | 'listBacktests'
-  | 'getBacktest'
-  | 'cancelBacktest'
-  | 'keepBacktest'
-  | 'updateBacktest'
-  | 'deleteBacktest'
-  | 'listExperiments'
-  | 'getBacktestEquity'
-  | 'getBacktestReport'
-  | 'listBacktestTrades'
-  | 'getBacktestCurve'
-  | 'exportBacktest';
-
-/** Handlers of the backtest operations, except those of sharing. */
-export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>, BacktestOperation> {
+/** Handlers of backtests and their experiments. */
+export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): GroupHandlers<'backtests'> {
+  const sharing = sharingHandlers(ownership, 'backtest', 'job_id');
   const changed = async (job: StoredBacktestJob) => {
     const states = await queueStates(deps, 'backtest', [job]);
     return { status: 200 as const, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
@@ -105,6 +93,8 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       await deleteBacktest(deps, params.job_id);
       return { status: 204, body: '' };
     },
+    getBacktestSharing: sharing.read,
+    shareBacktest: sharing.share,
     updateBacktest: async ({ params, body }) => changed(await updateBacktest(deps, params.job_id, body)),
     getBacktestEquity: async ({ params }) => ({
       status: 200,

@@ -31,19 +31,13 @@ import {
 import { unknownKeyWarnings } from '#domain/shared/unknown-keys.ts';
 import type { TransitionResult } from '#domain/transitions/apply-transition.ts';
 import { callerOf } from '../authenticate.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 import { ignoredKeys, ignoredOfWaiver, transitionCallOf } from './registry.ts';
-
-type ChallengeOperation =
-  | Extract<keyof Handlers<'strategy'>, `${string}Challenge${string}`>
-  | 'routeKey'
-  | 'assignKey'
-  | 'logTrades';
 
 /** Champion/challenger tests. */
 export function challengeHandlers(
   deps: CreateChallengeDeps & ListAllChallengesDeps,
-): Pick<Handlers<'strategy'>, ChallengeOperation> {
+): GroupHandlers<'challenges'> {
   return {
     createChallenge: async ({ params, body, ...request }) => {
       const { champion_version, challenger_version } = body;

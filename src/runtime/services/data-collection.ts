@@ -8,7 +8,7 @@ import { getOhlcv } from '#domain/data/get-ohlcv.ts';
 import { getCollection, listCollections } from '#domain/data/read-collections.ts';
 import { type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
 import { getHealth } from '#domain/get-health.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
 import { documentation } from '../swagger-ui.ts';
 import { VERSION } from '../version.ts';
@@ -35,9 +35,9 @@ export function createDataCollectionService(
 ): DataCollectionService {
   const { checkDiskSpace, log } = service;
   const worker = new CollectionWorker({ ...deps, every, log });
-  const handlers = dataCollectionHandlers({ ...deps, worker, checkDiskSpace, log });
+  const dataCollection = dataCollectionHandlers({ ...deps, worker, checkDiskSpace, log });
   return {
-    app: createService('data_collection', handlers, service),
+    app: createService('data_collection', { dataCollection }, service),
     resume: () => worker.resume(),
     stop: () => worker.stop(),
   };
@@ -56,7 +56,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 const PROBED_SERIES = { symbol: 'HEALTH/CHECK:PROBE', timeframe: '1d' } as const;
 
 /** Handlers of the data collection service's operations. */
-function dataCollectionHandlers(deps: HandlerDeps): Handlers<'data_collection'> {
+function dataCollectionHandlers(deps: HandlerDeps): GroupHandlers<'dataCollection'> {
   const docs = documentation('data_collection');
   const probes = { storage: () => deps.series.getMany(deps.defaultExchange, [PROBED_SERIES]) };
   return {

@@ -18,14 +18,14 @@ import {
 import { type QueueStateDeps, queueStates } from '#domain/queue/queue-state.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, lastEventId, realTime, type ServerSentEvent } from '../event-streams.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 import { jobView, progressOf } from './hyperopt-views.ts';
 
 /** Handler of the event stream of a hyperopt job; `pause` defaults to real time. */
 export function watchHandler(
   deps: Omit<WatchHyperoptDeps, 'pause'> & Partial<Pick<WatchHyperoptDeps, 'pause'>> & EventViewDeps,
   streams = new EventStreams(),
-): Handlers<'strategy'>['watchHyperopt'] {
+): GroupHandlers<'hyperopt'>['watchHyperopt'] {
   return async ({ params, query, headers, principal, signal, closing }) => {
     const after = lastEventId(headers, HyperoptEventsQuery.shape.after) ?? query.after ?? 0;
     const job = await getHyperopt(deps, params.job_id);

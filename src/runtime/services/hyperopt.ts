@@ -1,6 +1,7 @@
 import { isTerminal } from '#contract/backtests/backtest.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import { SESSION_HEADER } from '#contract/values/names.ts';
+import type { Ownership } from '#domain/access/access.ts';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import {
   getHyperopt,
@@ -14,26 +15,23 @@ import { queueStates } from '#domain/queue/queue-state.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
 import { unknownHyperopt } from '#domain/shared/unknown-resources.ts';
 import { callerOf } from '../authenticate.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';
 import { jobView, resultView, rowView, startView, trialView } from './hyperopt-views.ts';
 import { jobPageView } from './job-page-view.ts';
+import { sharingHandlers } from './sharing.ts';
 
 export interface HyperoptDeps extends StartHyperoptDeps, CancelHyperoptDeps {
   readonly ledger: TrialLedger;
   readonly retention: RetentionDays;
 }
 
-type HyperoptHandlers = Omit<
-  Pick<Handlers<'strategy'>, Extract<keyof Handlers<'strategy'>, `${string}Hyperopt${string}`>>,
-  'getHyperoptSharing' | 'shareHyperopt'
->;
-
 /** Seconds until the next poll, for clients. */
 const RETRY_AFTER = '2';
 
-/** Handlers of the hyperopt operations, except those of sharing. */
-export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
+/** Handlers of hyperopt jobs. */
+export function hyperoptHandlers(deps: HyperoptDeps, ownership: Ownership): GroupHandlers<'hyperopt'> {
+  const sharing = sharingHandlers(ownership, 'hyperopt', 'job_id');
   return {
     startHyperopt: async ({ body, headers, principal, correlationId }) => {
       const job = await startHyperopt(deps, {
@@ -76,6 +74,8 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
       return { status: 200, body: { items: trials, next_cursor: next } };
     },
     watchHyperopt: watchHandler(deps),
+    getHyperoptSharing: sharing.read,
+    shareHyperopt: sharing.share,
     cancelHyperopt: async ({ params, principal }) => ({
       status: 200,
       body: jobView(await cancelHyperopt(deps, params.job_id, principal.id), null, deps.retention),

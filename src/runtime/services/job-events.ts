@@ -11,13 +11,13 @@ import {
 } from '#domain/job-events/watch-jobs.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, lastEventId, realTime, type ServerSentEvent } from '../event-streams.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 
 /** Handler of the event stream of jobs; `pause` defaults to real time. */
 export function watchJobsHandler(
   deps: JobChangesDeps & EventFeedDeps & Omit<WatchJobsDeps, 'pause'> & Partial<Pick<WatchJobsDeps, 'pause'>>,
   streams = new EventStreams(),
-): Handlers<'backend'>['watchJobs'] {
+): GroupHandlers<'jobEvents'>['watchJobs'] {
   return async ({ query, headers, principal, signal, closing }) => {
     const cursor = lastEventId(headers, JobsCursor.optional()) ?? query.after;
     const caller = callerOf(principal);

@@ -12,7 +12,7 @@ import {
 import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
 import { numberOf } from '#domain/transitions/find-version.ts';
 import { callerOf, type Principal } from '../authenticate.ts';
-import type { HandlerRequest, Handlers } from '../handler.ts';
+import type { GroupHandlers, HandlerRequest } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import { transitionCallOf } from './registry.ts';
 
@@ -30,7 +30,7 @@ interface Reads {
   readonly versionOf: (
     model: string,
     version: string,
-  ) => ReturnType<Handlers<'backend'>['mlflowCreateVersion']>;
+  ) => ReturnType<GroupHandlers<'mlflow'>['mlflowCreateVersion']>;
 }
 
 const DONE = { status: 200, body: {} } as const;
@@ -39,7 +39,7 @@ const DONE = { status: 200, body: {} } as const;
 export function mlflowWriteHandlers(
   deps: MlflowWriteDeps,
   { checkModel, versionOf }: Reads,
-): Pick<Handlers<'backend'>, MlflowWrite> {
+): Pick<GroupHandlers<'mlflow'>, MlflowWrite> {
   const label = async (
     request: Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>,
     operation: MlflowWrite,

@@ -1,11 +1,10 @@
 import { BACKTEST_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { DEFAULT_EXPERIMENT, type MlflowExperiment } from '#contract/registry/mlflow-api.ts';
-import type { Stage } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { type Caller, findAccessible, type Ownership } from '#domain/access/access.ts';
-import { exportBacktest } from '#domain/backtests/export-backtest.ts';
+import { type ExportBacktestDeps, exportBacktest } from '#domain/backtests/export-backtest.ts';
 import { getCompletedBacktest } from '#domain/backtests/get-backtest.ts';
 import { listExperiments } from '#domain/jobs/experiments.ts';
 import { artifactUri, filesBelow, formatOf, MODEL_FILE, modelFile } from '#domain/mlflow/artifacts.ts';
@@ -20,35 +19,38 @@ import {
   readVersions,
   searchableModel,
   searchableVersion,
-  stageOf,
   VERSION_FIELDS,
   versionView,
 } from '#domain/mlflow/models.ts';
 import { checkQuery, type ListQuery, pageOf, select } from '#domain/mlflow/pages.ts';
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
+import {
+  type TransitionStageDeps,
+  transitionStage,
+  transitionTarget,
+} from '#domain/mlflow/transition-stage.ts';
 import { getVersion } from '#domain/registry/read-models.ts';
 import { afterOtherSearches } from '#domain/shared/search-work.ts';
 import { unknownModel } from '#domain/shared/unknown-resources.ts';
 import { authorize, callerOf, type Principal } from '../authenticate.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 import type { BacktestsDeps } from './backtests.ts';
 import { type MlflowWriteDeps, mlflowWriteHandlers } from './mlflow-writes.ts';
-
-type MlflowOperation = Extract<keyof Handlers<'backend'>, `mlflow${string}`>;
-
-type Transitions = Pick<Handlers<'backend'>, 'stageVersion' | 'promoteVersion' | 'rollbackModel'>;
+import { transitionCallOf } from './registry.ts';
 
 interface MlflowDeps extends MlflowModelsDeps, MlflowRunsDeps, Pick<BacktestsDeps, 'downloads' | 'results'> {}
 
-type FileRequest = Pick<Parameters<Handlers<'backend'>['mlflowGetArtifact']>[0], 'params' | 'correlationId'>;
+type FileRequest = Pick<
+  Parameters<GroupHandlers<'mlflow'>['mlflowGetArtifact']>[0],
+  'params' | 'correlationId'
+>;
 
-/** Handlers of MLflow's API. Transitions are those of the registry's own operations. */
+/** Handlers of MLflow's API. */
 export function mlflowHandlers(
-  deps: MlflowDeps & MlflowWriteDeps & Parameters<typeof exportBacktest>[0],
+  deps: MlflowDeps & MlflowWriteDeps & TransitionStageDeps & ExportBacktestDeps,
   ownership: Ownership,
-  transitions: Transitions,
-): Pick<Handlers<'backend'>, MlflowOperation> {
+): GroupHandlers<'mlflow'> {
   /** Throws RES002, or AUTH005 unless the caller may do that with the model. */
   const checkModel = async (principal: Principal, name: string, level: 'read' | 'write'): Promise<void> => {
     // A body may name anything; a key of a table is limited.
@@ -141,29 +143,12 @@ export function mlflowHandlers(
       return { status: 200, body: { artifact_uri: artifactUri(backtest_run_id) } };
     },
     mlflowTransitionStage: async ({ body, ...request }) => {
-      const { name, version, archive_existing_versions } = body;
-      const stage = transitionTo(body.stage);
+      const { name, version, archive_existing_versions = true } = body;
+      const stage = transitionTarget(body.stage);
       if (stage === 'Production') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
       await checkModel(request.principal, name, 'write');
-      const comment = 'By the API of MLflow';
-      const before = await getVersion(deps, { model: name, version });
-      const staging = { ...request, params: { name }, query: undefined, body: { version, comment } };
-      // Not to archive the version in Production means: only where there is none.
-      const alone = archive_existing_versions === false && { expected_production: null };
-      if (stage === 'Staging') {
-        await transitions.stageVersion(staging);
-      } else if (before.stage === 'Archived') {
-        const rollback = {
-          params: { model_name: name },
-          query: undefined,
-          body: { version, reason: comment, ...alone },
-        };
-        await transitions.rollbackModel({ ...request, ...rollback }).catch(archivesNone);
-      } else {
-        await transitions
-          .promoteVersion({ ...staging, body: { ...staging.body, ...alone } })
-          .catch(archivesNone);
-      }
+      const transition = { model: name, version, stage, archivesExisting: archive_existing_versions };
+      await transitionStage(deps, transitionCallOf(request), transition);
       return versionOf(name, version);
     },
     mlflowSearchExperiments: async ({ body, principal }) => searchExperiments(principal, body),
@@ -201,28 +186,6 @@ export function mlflowHandlers(
     mlflowGetArtifact: fileOf,
     mlflowGetModelFile: fileOf,
   };
-}
-
-/** The stage to which a version is brought. Throws VAL005 for a stage that does not exist, RES005 for one that others lead to. */
-function transitionTo(name: string): Extract<Stage, 'Staging' | 'Production'> {
-  const stage = stageOf(name, 'stage');
-  if (stage === 'Staging' || stage === 'Production') return stage;
-  throw new CodedError('RES005', {
-    message: `No version can be brought to ${stage}: only to Staging or Production. A version is archived when another takes its place.`,
-    field: 'stage',
-    context: { allowed: ['Staging', 'Production'] },
-  });
-}
-
-/** Says in the words of MLflow's client why a promotion was refused that may archive no version. */
-function archivesNone(error: unknown): never {
-  if (!(error instanceof CodedError) || error.field !== 'expected_production') throw error;
-  const { current_production } = error.context;
-  throw new CodedError('RES005', {
-    message: `Version ${current_production} is in Production and would be archived: pass archive_existing_versions=True`,
-    field: 'archive_existing_versions',
-    context: { current_production },
-  });
 }
 
 /** Files of a run, of which only a completed backtest has some. */

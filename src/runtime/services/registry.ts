@@ -5,10 +5,9 @@ import {
   StageRequest,
 } from '#contract/registry/registry-api.ts';
 import { WaiveRequest } from '#contract/registry/release-policy.ts';
+import type { Ownership } from '#domain/access/access.ts';
 import { compareVersions } from '#domain/catalog/compare-versions.ts';
 import { type ListCatalogDeps, listCatalog } from '#domain/catalog/list-catalog.ts';
-import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { endChallenges } from '#domain/challenges/write-challenge.ts';
 import { labelVersion } from '#domain/registry/label-version.ts';
 import { type PromoteVersionDeps, promoteVersion } from '#domain/registry/promote-version.ts';
 import {
@@ -23,33 +22,19 @@ import { type RollbackModelDeps, rollbackModel } from '#domain/registry/rollback
 import { type StageVersionDeps, stageVersion } from '#domain/registry/stage-version.ts';
 import { unknownKeyWarnings } from '#domain/shared/unknown-keys.ts';
 import type { TransitionCall, TransitionResult } from '#domain/transitions/apply-transition.ts';
-import type { NewProduction } from '#domain/transitions/registry-store.ts';
 import { callerOf } from '../authenticate.ts';
-import type { HandlerRequest, Handlers } from '../handler.ts';
-
-type RegistryOperation =
-  | 'stageVersion'
-  | 'promoteVersion'
-  | 'rollbackModel'
-  | 'listVersions'
-  | 'getVersion'
-  | 'labelVersion'
-  | 'getHistory'
-  | 'getProduction'
-  | 'listCatalog'
-  | 'compareVersions';
+import type { GroupHandlers, HandlerRequest } from '../handler.ts';
+import { sharingHandlers } from './sharing.ts';
 
 export type RegistryDeps = StageVersionDeps &
-  Omit<PromoteVersionDeps & RollbackModelDeps, 'endChallenges'> &
+  PromoteVersionDeps &
+  RollbackModelDeps &
   ReadModelsDeps &
-  ListCatalogDeps & { readonly challenges: ChallengeStore };
+  ListCatalogDeps;
 
 /** The backend's part of the registry: stage transitions and reads of one model, and the catalog of all. */
-export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>, RegistryOperation> {
-  const deps = {
-    ...given,
-    endChallenges: (production: NewProduction) => endChallenges(given.challenges, production),
-  };
+export function registryHandlers(deps: RegistryDeps, ownership: Ownership): GroupHandlers<'registry'> {
+  const sharing = sharingHandlers(ownership, 'model', 'model_name');
   return {
     stageVersion: async ({ params, body, ...request }) => {
       const { comment, validate_only, skip_validation, waive } = body;
@@ -109,6 +94,8 @@ export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>,
       status: 200,
       body: await getProduction(deps, { model: params.model_name, at: query.at }),
     }),
+    getModelSharing: sharing.read,
+    shareModel: sharing.share,
     listCatalog: async ({ query, principal }) => ({
       status: 200,
       body: await listCatalog(deps, { ...query, caller: callerOf(principal) }),
@@ -121,7 +108,7 @@ export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>,
 }
 
 /** The strategy service's part of the registry. */
-export function registerHandler(deps: RegisterStrategyDeps): Handlers<'strategy'>['registerStrategy'] {
+export function registerHandler(deps: RegisterStrategyDeps): GroupHandlers<'strategy'>['registerStrategy'] {
   return async ({ params, body, ...request }) => {
     const { backtest_run_id, container_image_uri, description, tags } = body;
     const { skip_validation, thresholds, waive } = body;

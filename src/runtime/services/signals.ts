@@ -1,5 +1,6 @@
 import type { Signals } from '#contract/market-data/signals-api.ts';
 import type { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import type { Ownership } from '#domain/access/access.ts';
 import {
   createSignals,
   type DeleteSignalsDeps,
@@ -9,14 +10,15 @@ import {
   type SignalsDeps,
 } from '#domain/signals/write-signals.ts';
 import { callerOf } from '../authenticate.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
+import { sharingHandlers } from './sharing.ts';
 
-type SignalsOperation = 'createSignals' | 'listSignals' | 'getSignals' | 'deleteSignals';
-
-/** Handlers of the rows of files of signals, except those of sharing. */
+/** Handlers of the rows of files of signals. */
 export function signalsHandlers(
   deps: SignalsDeps & DeleteSignalsDeps,
-): Pick<Handlers<'backend'>, SignalsOperation> {
+  ownership: Ownership,
+): GroupHandlers<'signals'> {
+  const sharing = sharingHandlers(ownership, 'signals', 'signals_id');
   return {
     createSignals: async ({ body, principal, headers }) => {
       const key = headers.get('Idempotency-Key');
@@ -40,6 +42,8 @@ export function signalsHandlers(
       await deleteSignals(deps, params.signals_id);
       return { status: 204, body: '' };
     },
+    getSignalsSharing: sharing.read,
+    shareSignals: sharing.share,
   };
 }
 

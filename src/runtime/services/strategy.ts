@@ -7,7 +7,6 @@ import { lazy } from '#domain/shared/lazy.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { HyperoptDeps } from './hyperopt.ts';
-import { sharingHandlers } from './sharing.ts';
 
 /** Dependencies of the strategy service, on any host. */
 export interface StrategyDeps
@@ -27,48 +26,22 @@ export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
     const { registerHandler } = await import('./registry.ts');
     return { registerStrategy: registerHandler(deps) };
   });
-  const hyperopts = lazy(async () => (await import('./hyperopt.ts')).hyperoptHandlers(deps));
-  const challenges = lazy(async () => {
-    const { challengeHandlers } = await import('./challenges.ts');
-    const { stagingOutcomes } = await import('#domain/registry/start-staging-checks.ts');
-    return challengeHandlers({ ...deps, stagingChecks: stagingOutcomes(deps) });
-  });
-  const hyperoptSharing = sharingHandlers(ownershipOf(deps), 'hyperopt', 'job_id');
   return {
-    getStrategyServiceHealth: async () => ({
-      status: 200,
-      body: { service: 'strategy', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
+    strategy: {
+      getStrategyServiceHealth: async () => ({
+        status: 200,
+        body: { service: 'strategy', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
+      }),
+      registerStrategy: registration.registerStrategy,
+      getStrategyServiceDocs: docs.page,
+      getStrategyServiceDocsAsset: docs.asset,
+      getStrategyServiceOpenApi: docs.openApi,
+    },
+    hyperopt: lazy(async () => (await import('./hyperopt.ts')).hyperoptHandlers(deps, ownershipOf(deps))),
+    challenges: lazy(async () => {
+      const { challengeHandlers } = await import('./challenges.ts');
+      const { stagingOutcomes } = await import('#domain/registry/start-staging-checks.ts');
+      return challengeHandlers({ ...deps, stagingChecks: stagingOutcomes(deps) });
     }),
-    registerStrategy: registration.registerStrategy,
-    startHyperopt: hyperopts.startHyperopt,
-    listHyperopts: hyperopts.listHyperopts,
-    getHyperopt: hyperopts.getHyperopt,
-    getHyperoptResult: hyperopts.getHyperoptResult,
-    listHyperoptTrials: hyperopts.listHyperoptTrials,
-    watchHyperopt: hyperopts.watchHyperopt,
-    cancelHyperopt: hyperopts.cancelHyperopt,
-    resumeHyperopt: hyperopts.resumeHyperopt,
-    keepHyperopt: hyperopts.keepHyperopt,
-    getHyperoptSharing: hyperoptSharing.read,
-    shareHyperopt: hyperoptSharing.share,
-    createChallenge: challenges.createChallenge,
-    listAllChallenges: challenges.listAllChallenges,
-    listChallenges: challenges.listChallenges,
-    routeKey: challenges.routeKey,
-    getChallenge: challenges.getChallenge,
-    assignKey: challenges.assignKey,
-    logTrades: challenges.logTrades,
-    listChallengeTrades: challenges.listChallengeTrades,
-    evaluateChallenge: challenges.evaluateChallenge,
-    listChallengeEvaluations: challenges.listChallengeEvaluations,
-    listChallengeEvents: challenges.listChallengeEvents,
-    advanceChallenge: challenges.advanceChallenge,
-    holdChallenge: challenges.holdChallenge,
-    resumeChallenge: challenges.resumeChallenge,
-    promoteChallenge: challenges.promoteChallenge,
-    rollBackChallenge: challenges.rollBackChallenge,
-    getStrategyServiceDocs: docs.page,
-    getStrategyServiceDocsAsset: docs.asset,
-    getStrategyServiceOpenApi: docs.openApi,
   };
 }

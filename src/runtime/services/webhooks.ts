@@ -15,24 +15,12 @@ import {
   type WriteWebhookDeps,
 } from '#domain/webhooks/write-webhook.ts';
 import { callerOf } from '../authenticate.ts';
-import type { Handlers } from '../handler.ts';
+import type { GroupHandlers } from '../handler.ts';
 
 export type WebhookHandlerDeps = WriteWebhookDeps & ReplayDeps & ReadWebhooksDeps;
 
-type WebhookOperation =
-  | 'createWebhook'
-  | 'listWebhooks'
-  | 'getWebhook'
-  | 'updateWebhook'
-  | 'deleteWebhook'
-  | 'rotateWebhookSecret'
-  | 'testWebhook'
-  | 'listDeliveries'
-  | 'replayDelivery'
-  | 'replayWebhook';
-
 /** Handlers of the rows of webhooks. */
-export function webhookHandlers(deps: WebhookHandlerDeps): Pick<Handlers<'backend'>, WebhookOperation> {
+export function webhookHandlers(deps: WebhookHandlerDeps): GroupHandlers<'webhooks'> {
   return {
     createWebhook: async ({ body, principal }) => {
       const webhook = withSecret(await createWebhook(deps, callerOf(principal), body));

@@ -30,6 +30,90 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/overview")
 
+    def list_strategies(self) -> types.StrategyConfigurationList:
+        """All strategy configurations."""
+        return self._connection.json(self._service, "GET", "/api/v1/strategies")
+
+    def get_strategy(self, name: str) -> types.StrategyConfiguration:
+        """A strategy configuration.
+
+        :param name: Name of the configuration
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/strategies/{name}", path_values={"name": name})
+
+    def list_symbols(self, *, exchange: str | None = None) -> types.Symbols:
+        """Symbols with stored candles.
+
+        :param exchange: Exchange key. Default: the configured exchange
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/data/symbols", query={"exchange": exchange})
+
+    def check_freshness(self, *, symbols: list[str], stale_threshold_hours: int | None = None, timeframe: str | None = None, exchange: str | None = None, trading_mode: Literal["futures", "spot"] | None = None) -> types.Freshness:
+        """Freshness of the stored candles.
+
+        A symbol is fresh when its last closed candle is not older than the threshold. A symbol without stored candles is stale.
+
+        :param stale_threshold_hours: Age from which a symbol is stale, hours
+        :param timeframe: One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol
+        :param exchange: Exchange key. Default: the configured exchange
+        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
+        :param symbols: `BASE/QUOTE:SETTLE`, repeated or separated by commas; `BASE/QUOTE` with trading_mode `spot`. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/data/freshness", query={"symbols": symbols, "stale_threshold_hours": stale_threshold_hours, "timeframe": timeframe, "exchange": exchange, "trading_mode": trading_mode})
+
+    def call_data_proxy(self, body: types.ProxyRequest) -> types.ProxyAnswer:
+        """Call the data-collection proxy.
+
+        One of the five operations with its parameters. A failure of data collection is a safe result with `error` and status 200, unless `safe` is false. Stages that enforce authentication take requests signed for IAM (`execute-api:Invoke`) here, not tokens.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/data-proxy", body=body)
+
+    def get_me(self) -> types.Me:
+        """The caller and what its roles allow.
+
+        Where authentication is not enforced, a call without a token is the user `anonymous` with every role.
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/me")
+
+    def transfer_ownership(self, body: types.TransferRequest, *, idempotency_key: str | None = None) -> types.Sharing:
+        """Make another user the owner of a resource.
+
+        The challenges of a model go with it. The owner before keeps no access unless it is granted afterwards. A job must have ended.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/ownership", body=body, key=idempotency_key, keyed=True)
+
+    def list_audit(self, *, day: str | None = None, from_: str | None = None, to: str | None = None, principal: str | None = None, operation: str | None = None, resource: str | None = None, outcome: Literal["succeeded", "refused", "failed", "unknown"] | None = None, limit: int | None = None, cursor: str | None = None) -> types.AuditEntryList:
+        """Audit trail: every call that can change state, newest first.
+
+        A page reads up to 2,000 entries. With selective filters it may be short or empty while `next_cursor` is not null.
+
+        :param day: A day, UTC, such as 2026-11-21: instead of `from` and `to`
+        :param from_: ISO 8601, inclusive. Default: 7 days before `to`
+        :param to: ISO 8601, exclusive, at most 31 days after `from`. Default: now
+        :param principal: Only calls of this principal
+        :param operation: Only calls of this operation ID
+        :param resource: Only calls about the resource with this ID, such as bt-…. For the name of a model also those about its versions and challenges, and what the platform did with them itself
+        :param outcome: Only calls with this outcome
+        :param limit: Maximum number of items on a page
+        :param cursor: `next_cursor` of the previous page, with the same filters
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/audit", query={"day": day, "from": from_, "to": to, "principal": principal, "operation": operation, "resource": resource, "outcome": outcome, "limit": limit, "cursor": cursor})
+
+    def get_docs(self) -> str:
+        """Interactive documentation."""
+        return self._connection.text(self._service, "GET", "/docs")
+
+    def get_docs_asset(self, asset: str) -> bytes:
+        """A script or style sheet of the documentation page.
+
+        :param asset: A file that the documentation page links
+        """
+        return self._connection.file(self._service, "GET", "/docs/{asset}", path_values={"asset": asset})
+
+    def get_open_api(self) -> types.OpenApiDocument:
+        """This document."""
+        return self._connection.json(self._service, "GET", "/openapi.json")
+
     def watch_jobs(self, *, types: str | None = None, after: str | None = None) -> Iterator[Event]:
         """Follow the jobs of all kinds that the caller may see.
 
@@ -200,17 +284,6 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/experiments", query={"limit": limit, "cursor": cursor, "owner": owner})
 
-    def list_strategies(self) -> types.StrategyConfigurationList:
-        """All strategy configurations."""
-        return self._connection.json(self._service, "GET", "/api/v1/strategies")
-
-    def get_strategy(self, name: str) -> types.StrategyConfiguration:
-        """A strategy configuration.
-
-        :param name: Name of the configuration
-        """
-        return self._connection.json(self._service, "GET", "/api/v1/strategies/{name}", path_values={"name": name})
-
     def stage_version(self, name: str, body: types.StageRequest, *, idempotency_key: str | None = None) -> types.StageReply:
         """Stage a version: from None to Staging.
 
@@ -307,62 +380,6 @@ class Backend:
         """
         return self._connection.json(self._service, "PUT", "/api/v1/models/{model_name}/sharing", path_values={"model_name": model_name}, body=body)
 
-    def list_symbols(self, *, exchange: str | None = None) -> types.Symbols:
-        """Symbols with stored candles.
-
-        :param exchange: Exchange key. Default: the configured exchange
-        """
-        return self._connection.json(self._service, "GET", "/api/v1/data/symbols", query={"exchange": exchange})
-
-    def check_freshness(self, *, symbols: list[str], stale_threshold_hours: int | None = None, timeframe: str | None = None, exchange: str | None = None, trading_mode: Literal["futures", "spot"] | None = None) -> types.Freshness:
-        """Freshness of the stored candles.
-
-        A symbol is fresh when its last closed candle is not older than the threshold. A symbol without stored candles is stale.
-
-        :param stale_threshold_hours: Age from which a symbol is stale, hours
-        :param timeframe: One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol
-        :param exchange: Exchange key. Default: the configured exchange
-        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
-        :param symbols: `BASE/QUOTE:SETTLE`, repeated or separated by commas; `BASE/QUOTE` with trading_mode `spot`. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway
-        """
-        return self._connection.json(self._service, "GET", "/api/v1/data/freshness", query={"symbols": symbols, "stale_threshold_hours": stale_threshold_hours, "timeframe": timeframe, "exchange": exchange, "trading_mode": trading_mode})
-
-    def call_data_proxy(self, body: types.ProxyRequest) -> types.ProxyAnswer:
-        """Call the data-collection proxy.
-
-        One of the five operations with its parameters. A failure of data collection is a safe result with `error` and status 200, unless `safe` is false. Stages that enforce authentication take requests signed for IAM (`execute-api:Invoke`) here, not tokens.
-        """
-        return self._connection.json(self._service, "POST", "/api/v1/data-proxy", body=body)
-
-    def get_docs(self) -> str:
-        """Interactive documentation."""
-        return self._connection.text(self._service, "GET", "/docs")
-
-    def get_docs_asset(self, asset: str) -> bytes:
-        """A script or style sheet of the documentation page.
-
-        :param asset: A file that the documentation page links
-        """
-        return self._connection.file(self._service, "GET", "/docs/{asset}", path_values={"asset": asset})
-
-    def get_open_api(self) -> types.OpenApiDocument:
-        """This document."""
-        return self._connection.json(self._service, "GET", "/openapi.json")
-
-    def get_me(self) -> types.Me:
-        """The caller and what its roles allow.
-
-        Where authentication is not enforced, a call without a token is the user `anonymous` with every role.
-        """
-        return self._connection.json(self._service, "GET", "/api/v1/me")
-
-    def transfer_ownership(self, body: types.TransferRequest, *, idempotency_key: str | None = None) -> types.Sharing:
-        """Make another user the owner of a resource.
-
-        The challenges of a model go with it. The owner before keeps no access unless it is granted afterwards. A job must have ended.
-        """
-        return self._connection.json(self._service, "POST", "/api/v1/ownership", body=body, key=idempotency_key, keyed=True)
-
     def list_catalog(self, *, stage: Literal["Production", "Staging"] | None = None, exchange: str | None = None, timeframe: str | None = None, search: str | None = None, min_sharpe: float | None = None, max_drawdown: float | None = None, sort_field: Literal["name", "sharpe", "drawdown"] | None = None, sort_order: Literal["asc", "desc"] | None = None, limit: int | None = None, offset: int | None = None, cursor: str | None = None) -> types.CatalogStrategyList:
         """Versions in Production and Staging.
 
@@ -392,23 +409,6 @@ class Backend:
         :param version_b: The challenger: a version number, `latest` or `champion`
         """
         return self._connection.json(self._service, "GET", "/api/v1/catalog/strategies/{name}/compare", path_values={"name": name}, query={"version_a": version_a, "version_b": version_b})
-
-    def list_audit(self, *, day: str | None = None, from_: str | None = None, to: str | None = None, principal: str | None = None, operation: str | None = None, resource: str | None = None, outcome: Literal["succeeded", "refused", "failed", "unknown"] | None = None, limit: int | None = None, cursor: str | None = None) -> types.AuditEntryList:
-        """Audit trail: every call that can change state, newest first.
-
-        A page reads up to 2,000 entries. With selective filters it may be short or empty while `next_cursor` is not null.
-
-        :param day: A day, UTC, such as 2026-11-21: instead of `from` and `to`
-        :param from_: ISO 8601, inclusive. Default: 7 days before `to`
-        :param to: ISO 8601, exclusive, at most 31 days after `from`. Default: now
-        :param principal: Only calls of this principal
-        :param operation: Only calls of this operation ID
-        :param resource: Only calls about the resource with this ID, such as bt-…. For the name of a model also those about its versions and challenges, and what the platform did with them itself
-        :param outcome: Only calls with this outcome
-        :param limit: Maximum number of items on a page
-        :param cursor: `next_cursor` of the previous page, with the same filters
-        """
-        return self._connection.json(self._service, "GET", "/api/v1/audit", query={"day": day, "from": from_, "to": to, "principal": principal, "operation": operation, "resource": resource, "outcome": outcome, "limit": limit, "cursor": cursor})
 
     def mlflow_search_models(self, *, filter: str | None = None, max_results: int | None = None, order_by: list[str] | None = None, page_token: str | None = None) -> types.MlflowModelList:
         """search_registered_models: models that the caller may read.

@@ -1,0 +1,65 @@
+import type { Stage } from '#contract/registry/stored-registry.ts';
+import { CodedError } from '#contract/values/errors.ts';
+import { type PromoteVersionDeps, promoteVersion } from '../registry/promote-version.ts';
+import { getVersion, type ReadModelsDeps } from '../registry/read-models.ts';
+import { type RollbackModelDeps, rollbackModel } from '../registry/rollback-model.ts';
+import { type StageVersionDeps, stageVersion } from '../registry/stage-version.ts';
+import type { TransitionCall } from '../transitions/apply-transition.ts';
+import { stageOf } from './models.ts';
+
+export type TransitionStageDeps = StageVersionDeps & PromoteVersionDeps & RollbackModelDeps & ReadModelsDeps;
+
+/** A stage to which MLflow's client can bring a version. */
+type Target = Extract<Stage, 'Staging' | 'Production'>;
+
+/** The stage to which a version is brought. Throws VAL005 for a stage that does not exist, RES005 for one that others lead to. */
+export function transitionTarget(name: string): Target {
+  const stage = stageOf(name, 'stage');
+  if (stage === 'Staging' || stage === 'Production') return stage;
+  throw new CodedError('RES005', {
+    message: `No version can be brought to ${stage}: only to Staging or Production. A version is archived when another takes its place.`,
+    field: 'stage',
+    context: { allowed: ['Staging', 'Production'] },
+  });
+}
+
+/**
+ * Brings a version to a stage as MLflow's client asks for it, by the registry's own rules: an archived version returns to Production
+ * by a rollback. Throws what {@link stageVersion}, {@link promoteVersion} and {@link rollbackModel} throw, and RES005 where a version
+ * in Production would be archived against `archivesExisting`.
+ */
+export async function transitionStage(
+  deps: TransitionStageDeps,
+  call: TransitionCall,
+  { model, version, stage, archivesExisting }: TransitionRequest,
+): Promise<void> {
+  const comment = 'By the API of MLflow';
+  const { stage: before } = await getVersion(deps, { model, version });
+  // Not to archive the version in Production means: only where there is none.
+  const expected_production = archivesExisting ? undefined : null;
+  if (stage === 'Staging') await stageVersion(deps, call, { model, version, comment });
+  else if (before === 'Archived')
+    await rollbackModel(deps, call, { model, version, reason: comment, expected_production }).catch(
+      archivesNone,
+    );
+  else await promoteVersion(deps, call, { model, version, comment, expected_production }).catch(archivesNone);
+}
+
+interface TransitionRequest {
+  readonly model: string;
+  readonly version: string;
+  readonly stage: Target;
+  /** False: refuse where the version in Production would be archived. */
+  readonly archivesExisting: boolean;
+}
+
+/** Says in the words of MLflow's client why a promotion was refused that may archive no version. */
+function archivesNone(error: unknown): never {
+  if (!(error instanceof CodedError) || error.field !== 'expected_production') throw error;
+  const { current_production } = error.context;
+  throw new CodedError('RES005', {
+    message: `Version ${current_production} is in Production and would be archived: pass archive_existing_versions=True`,
+    field: 'archive_existing_versions',
+    context: { current_production },
+  });
+}
