@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod';
 import {
   ChallengeEvent,
@@ -46,7 +46,7 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
-import { batchGet, projectionOf } from './stored-items.ts';
+import { batchGet, projectionOf, queryFirst } from './stored-items.ts';
 
 /** Attributes of a trade's result: a third of its size, and of the time to read thousands. */
 const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
@@ -112,8 +112,8 @@ export class DynamoChallengeStore implements ChallengeStore {
   }
 
   async latest(model: string): Promise<StoredChallenge | undefined> {
-    const { Items = [] } = await this.#query(partitionOf(model), CHALLENGE_PREFIX, { limit: 1 });
-    return Items[0] && this.read(String(Items[0].challenge_id));
+    const [newest] = await this.#query(partitionOf(model), CHALLENGE_PREFIX, { limit: 1 });
+    return newest && this.read(String(newest.challenge_id));
   }
 
   async list(model: string, { limit, cursor, passes }: ChallengeListing): Promise<Page<StoredChallenge>> {
@@ -158,15 +158,9 @@ export class DynamoChallengeStore implements ChallengeStore {
   }
 
   async lastTrades(id: string, limit: number): Promise<readonly TradeResult[]> {
-    const found: TradeResult[] = [];
-    let after: string | undefined;
-    do {
-      const range = { limit: limit - found.length, after, attributes: RESULT_ATTRIBUTES };
-      const page = await this.#query(challengePartition(id), TRADE_PREFIX, range);
-      found.push(...(page.Items ?? []).map((item) => readItem(TradeResult, item)));
-      after = page.LastEvaluatedKey && String(page.LastEvaluatedKey.sk);
-    } while (after !== undefined && found.length < limit);
-    return found;
+    const range = { limit, attributes: RESULT_ATTRIBUTES };
+    const items = await this.#query(challengePartition(id), TRADE_PREFIX, range);
+    return items.map((item) => readItem(TradeResult, item));
   }
 
   async *unfinished(): AsyncIterable<string> {
@@ -224,9 +218,9 @@ export class DynamoChallengeStore implements ChallengeStore {
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
     if (after !== undefined && !after.startsWith(prefix)) throw invalidCursor();
     // One item more than the limit shows that another page follows.
-    const { Items = [] } = await this.#query(partition, prefix, { limit: limit + 1, after, forward });
-    const items = Items.slice(0, limit);
-    const next = Items.length > limit ? encodeCursor([String(items.at(-1)!.sk)], scope) : null;
+    const found = await this.#query(partition, prefix, { limit: limit + 1, after, forward });
+    const items = found.slice(0, limit);
+    const next = found.length > limit ? encodeCursor([String(items.at(-1)!.sk)], scope) : null;
     return { items, next };
   }
 
@@ -242,18 +236,16 @@ export class DynamoChallengeStore implements ChallengeStore {
     },
   ) {
     const { limit, after, attributes, forward = false } = range;
-    return this.#client.send(
-      new QueryCommand({
-        TableName: this.#table,
-        ConsistentRead: true,
-        ScanIndexForward: forward,
-        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-        ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
-        ExclusiveStartKey: after === undefined ? undefined : { pk, sk: after },
-        Limit: limit,
-        ...(attributes && projectionOf(attributes)),
-      }),
-    );
+    const query = {
+      TableName: this.#table,
+      ConsistentRead: true,
+      ScanIndexForward: forward,
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
+      ExclusiveStartKey: after === undefined ? undefined : { pk, sk: after },
+      ...(attributes && projectionOf(attributes)),
+    };
+    return queryFirst(this.#client, query, limit);
   }
 }
 

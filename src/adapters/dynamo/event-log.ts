@@ -1,11 +1,11 @@
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { PlatformEvent } from '#contract/platform/events.ts';
 import { EVENT_LOG_DAYS } from '#contract/values/event-types.ts';
 import { PLATFORM } from '#contract/values/names.ts';
 import { EVENT_LOG_PARTITION } from '#contract/values/tables.ts';
 import type { EventLog, LoggedEvent } from '#domain/events/event-log.ts';
 import type { Clock } from '#domain/ports.ts';
-import { parseStoredJson } from './stored-items.ts';
+import { parseStoredJson, queryFirst } from './stored-items.ts';
 
 /** The event log: one partition of the Jobs table, ordered by the time at which an event was added. */
 export class DynamoEventLog implements EventLog {
@@ -38,21 +38,24 @@ export class DynamoEventLog implements EventLog {
   }
 
   async after(position: string, limit: number): Promise<readonly LoggedEvent[]> {
-    const { Items = [] } = await this.#client.send(
-      new QueryCommand({
+    const items = await queryFirst(
+      this.#client,
+      {
         TableName: this.#table,
         ConsistentRead: true,
         KeyConditionExpression: 'job_id = :log AND #item > :position',
         ExpressionAttributeNames: { '#item': 'item' },
         ExpressionAttributeValues: { ':log': EVENT_LOG_PARTITION, ':position': position },
-        Limit: limit,
-      }),
+      },
+      limit,
     );
     const now = this.#clock.now() / 1_000;
-    return Items.filter(({ expires_at }) => Number(expires_at) > now).map(({ item, event }) => ({
-      position: String(item),
-      event: withActor(parseStoredJson(event, () => `The logged event ${String(item)}`)),
-    }));
+    return items
+      .filter(({ expires_at }) => Number(expires_at) > now)
+      .map(({ item, event }) => ({
+        position: String(item),
+        event: withActor(parseStoredJson(event, () => `The logged event ${String(item)}`)),
+      }));
   }
 }
 

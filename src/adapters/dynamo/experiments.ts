@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import {
   BacktestResult,
@@ -14,7 +14,7 @@ import type { Experiment, ExperimentPage, Experiments } from '#domain/jobs/job-l
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf } from './job-search.ts';
 import { type ListedJob, listPosition } from './job-sharing.ts';
-import { batchGet, type Item, JOB_ITEM, parseItem } from './stored-items.ts';
+import { batchGet, type Item, JOB_ITEM, parseItem, queryFirst } from './stored-items.ts';
 import type { Action } from './transactions.ts';
 
 /** Prefix of the sort key of a job's entry in an experiment. */
@@ -242,26 +242,16 @@ export class DynamoExperiments implements Experiments {
   }
 
   /** Rows of a list, newest first. */
-  async #query(list: string, limit: number, after?: string): Promise<Item[]> {
-    const rows: Item[] = [];
-    let from: Item | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await this.#client.send(
-        new QueryCommand({
-          TableName: this.#table,
-          IndexName: 'by-list',
-          ScanIndexForward: false,
-          KeyConditionExpression: `#list = :list${after ? ' AND #position < :after' : ''}`,
-          ExpressionAttributeNames: { '#list': 'list', ...(after && { '#position': 'position' }) },
-          ExpressionAttributeValues: { ':list': list, ...(after && { ':after': after }) },
-          Limit: limit - rows.length,
-          ExclusiveStartKey: from,
-        }),
-      );
-      rows.push(...Items);
-      from = LastEvaluatedKey;
-    } while (from && rows.length < limit);
-    return rows;
+  #query(list: string, limit: number, after?: string): Promise<Item[]> {
+    const query = {
+      TableName: this.#table,
+      IndexName: 'by-list',
+      ScanIndexForward: false,
+      KeyConditionExpression: `#list = :list${after ? ' AND #position < :after' : ''}`,
+      ExpressionAttributeNames: { '#list': 'list', ...(after && { '#position': 'position' }) },
+      ExpressionAttributeValues: { ':list': list, ...(after && { ':after': after }) },
+    };
+    return queryFirst(this.#client, query, limit);
   }
 }
 

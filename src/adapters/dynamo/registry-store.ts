@@ -41,7 +41,7 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
-import { batchGet, ownedAs, ownerValues } from './stored-items.ts';
+import { batchGet, ownedAs, ownerValues, queryFirst } from './stored-items.ts';
 import { transact, unlessConditionFails } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
@@ -99,17 +99,18 @@ export class DynamoRegistryStore implements RegistryStore {
     const scope = { list: 'history', model };
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
     if (after !== undefined && !isEventSortKey(after)) throw invalidCursor();
-    const { Items = [] } = await this.#client.send(
-      new QueryCommand({
+    const items = await queryFirst(
+      this.#client,
+      {
         ...this.#itemsOf(model, EVENT_PREFIX),
         ConsistentRead: true,
         ExclusiveStartKey: after === undefined ? undefined : { pk: partitionOf(model), sk: after },
-        // One item more than the limit shows that another page follows. Events are small: a page is one read.
-        Limit: limit + 1,
-      }),
+      },
+      // One item more than the limit shows that another page follows.
+      limit + 1,
     );
-    const more = Items.length > limit;
-    const shown = Items.slice(0, limit);
+    const more = items.length > limit;
+    const shown = items.slice(0, limit);
     return {
       items: shown.map((item) => readItem(RegistryEvent, item)),
       next: more ? encodeCursor([String(shown.at(-1)!.sk)], scope) : null,

@@ -1,5 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { BatchGetCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type * as z from 'zod';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
@@ -59,6 +64,26 @@ async function getPart(batch: Omit<BatchGet, 'keys'>, wanted: readonly Item[]): 
   throw new CodedError(busy, {
     message: `The database throttled a read in ${BATCH_ATTEMPTS} attempts. Retry the request later.`,
   });
+}
+
+/**
+ * The first items of a query, up to a limit; fewer only at the end of what it finds. One read returns up to 1 MB, which some dozen
+ * items with long texts have.
+ */
+export async function queryFirst(
+  client: DynamoDBDocumentClient,
+  query: Omit<QueryCommandInput, 'Limit'>,
+  limit: number,
+): Promise<Item[]> {
+  const found: Item[] = [];
+  let from = query.ExclusiveStartKey;
+  do {
+    const input = { ...query, Limit: limit - found.length, ExclusiveStartKey: from };
+    const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand(input));
+    found.push(...Items);
+    from = LastEvaluatedKey;
+  } while (from && found.length < limit);
+  return found;
 }
 
 /** Parameters of a read that returns only these attributes. Dots separate the names of a path. */

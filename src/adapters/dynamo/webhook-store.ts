@@ -17,7 +17,7 @@ import type {
   WebhookHealth,
   WebhookStore,
 } from '#domain/webhooks/webhook-ports.ts';
-import type { Item } from './stored-items.ts';
+import { type Item, queryFirst } from './stored-items.ts';
 import { type Action, transact, unlessConditionFails } from './transactions.ts';
 
 const webhookKey = (id: string) => ({ job_id: WEBHOOK_PARTITION, item: id });
@@ -180,8 +180,9 @@ export class DynamoDeliveryStore implements DeliveryStore {
     after: string | undefined,
     limit: number,
   ): Promise<readonly StoredDelivery[]> {
-    const { Items = [] } = await this.#client.send(
-      new QueryCommand({
+    const items = await queryFirst(
+      this.#client,
+      {
         TableName: this.#table,
         KeyConditionExpression: after === undefined ? 'job_id = :log' : 'job_id = :log AND #item < :after',
         ...(after !== undefined && { ExpressionAttributeNames: { '#item': 'item' } }),
@@ -190,10 +191,10 @@ export class DynamoDeliveryStore implements DeliveryStore {
           ...(after !== undefined && { ':after': after }),
         },
         ScanIndexForward: false,
-        Limit: limit,
-      }),
+      },
+      limit,
     );
-    return Items.filter((item) => !this.#isPast(item)).map((item) => shapeOf(item));
+    return items.filter((item) => !this.#isPast(item)).map((item) => shapeOf(item));
   }
 
   async pending(webhookId: string, limit: number): Promise<readonly PendingDelivery[]> {
