@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
-import { MAX_GRANTS } from '#contract/values/sharing.ts';
+import { MAX_GRANTS, MAX_PRINCIPAL_LENGTH } from '#contract/values/sharing.ts';
 
 /**
  * Part of a request that the audit trail keeps: enough to identify the request, without secrets, of bounded size. What was given to
@@ -46,10 +46,10 @@ interface Limits {
 const PROSE: ReadonlySet<string> = new Set(['reason', 'comment']);
 
 /**
- * More than a call can succeed with: longest are principals, of 134 characters, and lists of grants. A hundred entries with all of it
- * are below the 6 MB of a response.
+ * All that a call can succeed with: longest are principals, and lists of grants. A hundred entries with all of it are below the 6 MB of
+ * a response.
  */
-const OF_WHOLE: Limits = { text: 200, items: MAX_GRANTS, depth: 6 };
+const OF_WHOLE: Limits = { text: MAX_PRINCIPAL_LENGTH, items: MAX_GRANTS, depth: 6 };
 const OF_PROSE: Limits = { ...OF_WHOLE, text: MAX_NOTE_LENGTH };
 
 /** Limits from long to short: the first one with a summary within the maximum applies. Those of the last one fit any request. */
@@ -62,9 +62,9 @@ const LIMITS: readonly Limits[] = [
 const SECRET_NAME =
   /token|secret|passw|credential|authorization|cookie|session|signature|api_?-?key|private_?-?key|access_?-?key/i;
 
-/** Tokens, AWS keys, PEM files and passwords in URLs, under any name. */
+/** Tokens, AWS keys, secrets of webhooks, PEM files and passwords in URLs, under any name. */
 const SECRET_VALUE =
-  /\bbearer\s|\beyJ[\w-]{5,}\.[\w-]{5,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|-----BEGIN |:\/\/[^/\s]{1,200}@/i;
+  /\bbearer\s|\beyJ[\w-]{5,}\.[\w-]{5,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bwhsec_|\bgh[opsu]_\w{20}|\bgithub_pat_|\bglpat-|\bxox[abp]-|-----BEGIN |:\/\/[^/\s]{1,200}@/i;
 
 type Parts = Readonly<Record<'query' | 'body', unknown>>;
 type Schemas = Readonly<Partial<Record<'query' | 'body', z.core.$ZodType>>>;
@@ -107,10 +107,12 @@ class Summary {
     const inner = unwrapped(schema);
     if (Array.isArray(value)) {
       const element = inner && 'element' in inner ? (inner.element as z.core.$ZodType) : undefined;
-      const shown = value
+      // Lists of names are read as sets: a repeated one must not displace those that follow.
+      const items = isWhole(limits) ? [...new Set(value)] : value;
+      const shown = items
         .slice(0, limits.items)
         .map((each) => this.shorten(each, element, depth + 1, limits));
-      return value.length > limits.items ? [...shown, `… ${value.length - limits.items} more`] : shown;
+      return items.length > limits.items ? [...shown, `… ${items.length - limits.items} more`] : shown;
     }
     const shape = inner && 'shape' in inner ? (inner.shape as Readonly<z.core.$ZodShape>) : undefined;
     return shape

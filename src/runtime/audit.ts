@@ -2,6 +2,7 @@ import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contra
 import { CodedError } from '#contract/values/errors.ts';
 import { AUDIT_WRITE_FAILURE } from '#contract/values/names.ts';
 import { changesState, type Operation } from '#contract/values/operation.ts';
+import { MAX_PRINCIPAL_LENGTH } from '#contract/values/sharing.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import type { Clock, Ids } from '#domain/ports.ts';
 import { isoTime } from '#domain/shared/iso-time.ts';
@@ -148,7 +149,7 @@ function recordOf(
     schema_version: 1,
     id: ids.ulid(),
     at: isoTime(clock.now()),
-    principal: plainText(principal.id, 200),
+    principal: plainText(principal.id, MAX_PRINCIPAL_LENGTH),
     roles: [...principal.roles],
     service: operation.service,
     operation: operation.id,

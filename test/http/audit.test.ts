@@ -204,6 +204,10 @@ describe('redaction and size of audit entries', () => {
     ['a header', { note: 'Authorization: Bearer hush' }],
     ['a URL with a password', { note: 'https://u:hush@host/' }],
     ['an AWS access key', { note: `${['AK', 'IA'].join('')}ABCDEFGHIJKLhush` }],
+    ['the secret of a webhook', { note: `my ${['wh', 'sec_'].join('')}hush` }],
+    ['a token of GitHub', { note: `${['gh', 'p_'].join('')}${'a'.repeat(32)}hush` }],
+    ['a token of GitLab', { note: `${['gl', 'pat-'].join('')}hush` }],
+    ['a token of Slack', { note: `${['xo', 'xb-'].join('')}hush` }],
   ])('entry omits %s', async (_, params) => {
     const { request } = await summary({ params });
     expect(JSON.stringify(request)).not.toContain('hush');
@@ -254,8 +258,10 @@ describe('redaction and size of audit entries', () => {
   };
   const secretive = `Bearer ${['AK', 'IA'].join('')}ABCDEFGHIJKLMNOP https://u:p@host/ ${'why '.repeat(480)}`;
   const waive = { checks: ['min_trades', 'min_days', 'max_age_days', 'look_ahead'], reason: secretive };
+  /** A letter that texts count as two characters. */
+  const wide = '\u{1D4B3}'.repeat(100);
   const grants = Array.from({ length: 40 }, (_, i) => ({
-    principal: `user:${['AK', 'IA'].join('')}ABCDEFGHIJKL-${i}-${'u'.repeat(100)}`,
+    principal: `user:${['AK', 'IA'].join('')}ABCDEFGHIJKL-${wide}-${i}`,
     level: i % 2 ? 'write' : 'read',
   }));
 
@@ -278,7 +284,12 @@ describe('redaction and size of audit entries', () => {
     ],
     ['rollbackModel', 'POST', '/models/m/rollback', { target_version: '6', reason: secretive }],
     ['labelVersion', 'PATCH', '/models/m/versions/7', { aliases: ['AKIAABCDEFGHIJKLMNOP', 'shadow'] }],
-    ['transferOwnership', 'POST', '/ownership', { resource: 'models/m', owner: 'AKIAABCDEFGHIJKLMNOP' }],
+    [
+      'transferOwnership',
+      'POST',
+      '/ownership',
+      { resource: 'models/m', owner: `AKIAABCDEFGHIJKLMNOP-${wide}` },
+    ],
   ] as const)(
     'entry of %s keeps grants, principals, versions and reasons whole',
     async (id, method, path, body) => {
@@ -303,6 +314,19 @@ describe('redaction and size of audit entries', () => {
       expect(JSON.stringify(entry)).not.toContain('yyy');
     },
   );
+
+  it('repeated names, which a call reads as one, do not displace the others', async () => {
+    const { app, entries } = open();
+    const checks = [...Array(45).fill('min_trades'), 'look_ahead'];
+    await app.request('/api/v1/strategies/m/stage', post({ version: '1', waive: { checks, reason: 'r' } }));
+    const aliases = [...Array(45).fill('shadow'), 'live'];
+    await app.request('/api/v1/models/m/versions/1', { ...post({ aliases }), method: 'PATCH' });
+    const [label, stage] = await entries();
+    expect(label!.request!.body).toEqual({ aliases: ['shadow', 'live'] });
+    expect(stage!.request!.body).toMatchObject({
+      waive: { checks: ['min_trades', 'look_ahead'], reason: 'r' },
+    });
+  });
 
   it('a hundred entries with all that is kept whole, and too long, are below the limit of a response', async () => {
     const long = '\u20ac'.repeat(5_000);

@@ -23,6 +23,9 @@ export const PRINCIPAL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept out
   /^(everyone|(user|group):[^\s\x00-\x1F\x7F-\x9F\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]{1,128})$/u;
 
+/** Characters of a principal, as texts count them: a letter beyond the 65,536 first characters of Unicode is two. */
+export const MAX_PRINCIPAL_LENGTH = 'group:'.length + 2 * 128;
+
 /** Maximum grants per resource: each is an item of the access index, and all change in one transaction. */
 export const MAX_GRANTS = 40;
 
