@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { CANARY_OWNER } from '#contract/env/canary.ts';
-import { PLATFORM } from '#contract/values/names.ts';
+import { EARLIER_PLATFORM, PLATFORM } from '#contract/values/names.ts';
 import { ANONYMOUS, type Authenticate, type Principal } from './authenticate.ts';
 
 /** Principal of Touchstone's services: it can read market data and start collections. */
@@ -16,7 +16,7 @@ const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [],
 
 /** True for an ID that is no user's: a token with it would be recorded as the platform, a service or nobody. */
 export function isOwnPrincipal(id: string): boolean {
-  return [PLATFORM, SERVICE.id, CANARY.id, ANONYMOUS.id].includes(id);
+  return [PLATFORM, EARLIER_PLATFORM, SERVICE.id, CANARY.id, ANONYMOUS.id].includes(id);
 }
 
 /** Accepts the tokens of the canary that are set, and passes any other request to `next`. */

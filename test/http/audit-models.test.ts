@@ -137,6 +137,21 @@ it('the trail of a model has each call about it with the version, also by a chal
   ]);
 });
 
+it("a promotion by a user is not the platform's, whatever challenge and correlation ID the call names", async () => {
+  const { ann, admin, fixture } = scene;
+  const { config } = pendingJob('bt-0');
+  const strategy = 'donchian_trend';
+  const run = await fixture.backtest('ann', { config: { ...config, strategy } }, 'completed');
+  await ann.register(run, strategy);
+  await ann.post(`/api/v1/strategies/${strategy}/stage`, { version: 1 });
+  const body = { version: 1, challenge_id: 'autopilot' };
+  const headers = { 'X-Correlation-ID': 'autopilot' };
+  expect((await admin.post(`/api/v1/strategies/${strategy}/promote`, body, headers)).status).toBe(200);
+  const [promotion, ...others] = await trailOf(strategy);
+  expect(promotion).toMatchObject({ operation: 'promoteVersion', principal: 'root', service: 'backend' });
+  expect(others.map(({ service }) => service)).not.toContain('platform');
+});
+
 it('call that names a version by an alias has its number, also after the alias has moved', async () => {
   const { ann, admin, fixture } = scene;
   const model = 'macd_momentum';

@@ -211,6 +211,7 @@ describe('invalid token, also with optional authentication', () => {
     ['a sub longer than a key', () => token({ sub: 'a'.repeat(129) }), 'claims'],
     ['a sub with a control character', () => token({ sub: 'ada\u202e' }), 'claims'],
     ['the name of the platform as sub', () => token({ sub: 'platform' }), 'claims'],
+    ['its name in earlier histories as sub', () => token({ sub: 'touchstone' }), 'claims'],
     ['the name of its services as sub', () => token({ sub: 'service' }), 'claims'],
     ['the name of callers without a token as sub', () => token({ sub: 'anonymous' }), 'claims'],
     ['the name of the canary as sub', () => token({ sub: CANARY_OWNER }), 'claims'],

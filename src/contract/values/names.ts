@@ -28,6 +28,8 @@ export const METRICS_NAMESPACE = 'Touchstone';
 
 /** Actor of automatic actions. */
 export const PLATFORM = 'platform';
+/** The same in what was stored before 2026-11-29. */
+export const EARLIER_PLATFORM = 'touchstone';
 
 /** Names of the metrics that Touchstone emits. */
 export const METRICS = {

@@ -1,7 +1,8 @@
 import type { StoredAuditCall } from '#contract/platform/audit.ts';
 import type { ChallengeEvent, StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import type { RegistryEvent } from '#contract/registry/stored-registry.ts';
-import { PLATFORM } from '#contract/values/names.ts';
+import { CHALLENGE_ID_PREFIX } from '#contract/values/challenge-limits.ts';
+import { EARLIER_PLATFORM, PLATFORM } from '#contract/values/names.ts';
 import type { ChallengeStore } from '../challenges/challenge-store.ts';
 import type { Page } from '../ports.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
@@ -41,17 +42,17 @@ export async function modelTrail(
     ? [named]
     : await all((cursor) => deps.challenges.list(resource, { limit: PAGE, cursor }));
   const [model, ...others] = await Promise.all([
-    named ? [] : within(range, (cursor) => deps.registry.history(resource, PAGE, cursor)),
+    named ? [] : within(range, isOfPlatform, (cursor) => deps.registry.history(resource, PAGE, cursor)),
     ...challenges
       .filter((each) => overlaps(each, range))
       .map(async (challenge) => {
-        const events = await within(range, (cursor) =>
+        const events = await within(range, isOwn, (cursor) =>
           deps.challenges.events(challenge.challenge_id, PAGE, cursor),
         );
-        return events.filter(({ actor }) => actor === PLATFORM).map((event) => ofChallenge(challenge, event));
+        return events.map((event) => ofChallenge(challenge, event));
       }),
   ]);
-  const changes = [...model.filter(isOfPlatform).map(ofModel), ...others.flat()];
+  const changes = [...model.map(ofModel), ...others.flat()];
   return {
     challenges: new Map(challenges.map((each) => [each.challenge_id, each])),
     changes: changes.sort((a, b) => (auditKey(a) < auditKey(b) ? 1 : -1)),
@@ -63,15 +64,16 @@ function overlaps({ created_at, ended_at, updated_at }: StoredChallenge, { from,
   return Date.parse(created_at) < to && (ended_at === null || Date.parse(updated_at) >= from);
 }
 
-/** Name of the platform in histories of before 2026-11-29. */
-const EARLIER_PLATFORM = 'touchstone';
+function isOwn({ actor }: ChallengeEvent): boolean {
+  return actor === PLATFORM;
+}
 
-/** A promotion by a challenge itself has the challenge's ID in place of a call's. */
+/** A promotion by a challenge itself has the challenge's ID in place of a call's. No caller can send one; a promotion may name any. */
 function isOfPlatform({ actor, challenge_id, correlation_id }: RegistryEvent): boolean {
   return (
     actor === PLATFORM ||
     actor === EARLIER_PLATFORM ||
-    (challenge_id !== null && correlation_id === challenge_id)
+    (correlation_id === challenge_id && correlation_id.startsWith(CHALLENGE_ID_PREFIX))
   );
 }
 
@@ -86,16 +88,18 @@ async function all<T>(read: (cursor: string | null) => Promise<Page<T>>): Promis
   return items;
 }
 
-/** Events of a history, newest first, in a range. */
+/** Events of a history in a range that the platform made, newest first. Those of calls, which may be many, are not kept. */
 async function within<T extends { readonly at: string }>(
   { from, to }: Range,
+  isKept: (event: T) => boolean,
   read: (cursor: string | null) => Promise<Page<T>>,
 ): Promise<T[]> {
   const events: T[] = [];
   let cursor: string | null = null;
   do {
     const page: Page<T> = await read(cursor);
-    events.push(...page.items.filter(({ at }) => Date.parse(at) >= from && Date.parse(at) < to));
+    const isWanted = ({ at }: T) => Date.parse(at) >= from && Date.parse(at) < to;
+    events.push(...page.items.filter((event) => isWanted(event) && isKept(event)));
     const last = page.items.at(-1);
     cursor = last && Date.parse(last.at) >= from ? page.next : null;
   } while (cursor !== null);
