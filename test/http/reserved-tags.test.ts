@@ -18,6 +18,10 @@ const TAGS = [
   'touchstone .look_ahead=certified',
   '\uFF54ouchstone.look_ahead=certified',
   'touch\u017Ftone.look_ahead=certified',
+  'touch\u3164stone.look_ahead=certified',
+  'touchstone\u115F.look_ahead=certified',
+  '\u2800touchstone.look_ahead=certified',
+  'touchstone\uFF61look_ahead=certified',
 ];
 
 /** A user's own backtest of a strategy. */

@@ -114,9 +114,15 @@ export function checkMaxLength(value: string | undefined, field: string, max: nu
 /** Start of the tags with which the platform describes runs and versions to MLflow's clients. */
 export const OWN_TAGS = 'touchstone.';
 
+/**
+ * Characters that show nothing: of the general categories for them, letters that fonts leave out (fillers of Hangul), and signs without
+ * ink (braille without dots, the musical null notehead, blanks of hieroglyphs).
+ */
+const INVISIBLE = /[\p{C}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}\u{13441}\u{13442}]/gu;
+
 /** True for a tag, or its key, that only the platform may set, and for one that reads like it: wide letters, invisible characters. */
 export function isOwnTag(tag: string): boolean {
-  const read = tag.normalize('NFKC').replaceAll(/[\p{C}\p{M}\p{Z}]/gu, '');
+  const read = tag.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll('\u3002', '.');
   return read.toLowerCase().startsWith(OWN_TAGS);
 }
 
