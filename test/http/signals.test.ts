@@ -59,6 +59,17 @@ const submit = (person: Person, signals: string) =>
   person.post('/api/v1/backtests', { config: { strategy: 'signals', signals } });
 
 describe('files of signals', () => {
+  it('a repeated request does not return a file that is of another user now', async () => {
+    const key = { 'Idempotency-Key': 'file' };
+    const { signals_id } = (await ann.post(FILES, REQUEST, key)).body;
+    expect((await ann.post(FILES, REQUEST, key)).body).toMatchObject({ signals_id });
+    const given = { resource: `signals/${signals_id}`, owner: 'bob' };
+    expect((await fixture.person('root', 'admin').post('/api/v1/ownership', given)).status).toBe(200);
+    const repeated = await ann.post(FILES, REQUEST, key);
+    expect([repeated.status, repeated.code]).toEqual([409, 'RES005']);
+    await bob.delete(`${FILES}/${signals_id}`);
+  });
+
   it('are received two of the largest at a time; the bodies of further uploads wait unread', async () => {
     const bytes = 1_000;
     const content = Buffer.alloc(bytes, 'x');

@@ -102,6 +102,20 @@ describe('jobs', () => {
     expect(await experiments(to)).toEqual([['trend', expect.anything()]]);
   });
 
+  it('a repeated submission does not show the owner before what became of the job', async () => {
+    const user = `user-${ulids.ulid()}`;
+    const person = scene.fixture.person(user);
+    const key = { 'Idempotency-Key': 'nightly' };
+    const body = { config: { strategy: 'ema_crossover' } };
+    const { job_id: id } = (await person.post('/api/v1/backtests', body, key)).body;
+    expect((await person.post('/api/v1/backtests', body, key)).body.job_id).toBe(id);
+    await person.post(`${at(id)}/cancel`);
+    expect((await give(`backtests/${id}`, 'bob')).status).toBe(200);
+    const repeated = await person.post('/api/v1/backtests', body, key);
+    expect([repeated.status, repeated.code]).toEqual([409, 'RES005']);
+    expect(JSON.stringify(repeated.body)).not.toContain(id);
+  });
+
   it('job is found in the list of its kind only', async () => {
     const id = await scene.fixture.backtest('ann', {}, 'completed');
     expect((await give(`hyperopt/${id}`, 'bob')).code).toBe('OPT001');

@@ -31,7 +31,7 @@ import {
   withRegisteredConfig,
 } from '../registry/container-image.ts';
 import { checkExperimentName } from '../shared/experiment-name.ts';
-import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { checkStillOwn, idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { checkSpelling, unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber } from '../shared/validate.ts';
@@ -77,6 +77,7 @@ export async function submitBacktest(
   const stored = await enqueue<StoredBacktestJob>(deps, laneOfBacktest(deps, job), job, () =>
     deps.jobs.create(job),
   );
+  checkStillOwn(stored, job.owner);
   if (stored.request_digest !== job.request_digest) {
     throw keyUsedAgain({ job_id: stored.job_id });
   }

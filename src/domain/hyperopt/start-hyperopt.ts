@@ -15,7 +15,7 @@ import { enqueue } from '../queue/enqueue.ts';
 import type { MaxRunning } from '../queue/lanes.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
 import { checkExperimentName } from '../shared/experiment-name.ts';
-import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { checkStillOwn, idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import { hyperoptLane } from './hyperopt-lane.ts';
@@ -64,6 +64,7 @@ async function store(
   const stored = await enqueue<StoredHyperoptJob>(deps, hyperoptLane(deps), job, () =>
     deps.hyperoptJobs.create(job),
   );
+  checkStillOwn(stored, job.owner);
   if (stored.request_digest !== job.request_digest) {
     throw keyUsedAgain({ job_id: stored.job_id });
   }

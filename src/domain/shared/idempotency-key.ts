@@ -25,6 +25,15 @@ export function checkIdempotencyKey(key: string): string {
   });
 }
 
+/** Throws RES005 when what a repeated request finds was transferred to another user, who need not have shared it. */
+export function checkStillOwn(found: { readonly owner: string }, owner: string): void {
+  if (found.owner === owner) return;
+  throw new CodedError('RES005', {
+    message: 'What this Idempotency-Key created belongs to another user now: use a new key',
+    field: 'Idempotency-Key',
+  });
+}
+
 /** RES005 for a key that another request has used. `context` names what that request created. */
 export function keyUsedAgain(context: Readonly<Record<string, string>> = {}): CodedError {
   return new CodedError('RES005', {

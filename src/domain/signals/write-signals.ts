@@ -6,7 +6,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { SIGNALS_FORMATS, SIGNALS_ID_PREFIX, SIGNALS_LIMITS } from '#contract/values/signals-limits.ts';
 import type { Clock, Ids, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
-import { idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
+import { checkStillOwn, idFromKey, keyUsedAgain } from '../shared/idempotency-key.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { unknownSignals } from '../shared/unknown-resources.ts';
 import { checkMaxLength, checkNumber, checkOneOf } from '../shared/validate.ts';
@@ -66,6 +66,7 @@ export async function createSignals(
     created_at: isoTime(deps.clock.now()),
     last_used_at: null,
   });
+  checkStillOwn(stored, owner);
   const isSame = stored.sha256 === body.sha256 && stored.format === format && stored.bytes === bytes;
   if (!isSame) throw keyUsedAgain({ signals_id });
   if (stored.deleted_at !== undefined) {
