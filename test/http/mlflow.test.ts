@@ -6,6 +6,7 @@ import { pendingJob } from '../support/jobs.ts';
 import { accessScene } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
+const KEY = { 'Idempotency-Key': 'once' };
 const MLFLOW = '/api/2.0/mlflow';
 const MODEL = 'ema_crossover';
 
@@ -348,6 +349,12 @@ describe("writes of MLflow's client", () => {
     }
     await calls.setAlias('__proto__', '1');
     expect((await calls.version('__proto__')).version).toBe('1');
+    // The key of one deletion with another alias is another request.
+    await calls.setAlias('Green-1', '2');
+    const deleted = (alias: string) =>
+      person.delete(`${MLFLOW}/registered-models/alias`, { name: 'supertrend', alias }, KEY);
+    expect(said(await deleted('Blue-1'))).toEqual([200, undefined]);
+    expect(said(await deleted('Green-1'))).toEqual([409, 'RESOURCE_CONFLICT']);
     for (let number = 0; number < 18; number++) await calls.setAlias(`a${number}`, '1');
     expect(said(await calls.setAlias('one-too-many', '2'))).toEqual([400, 'INVALID_PARAMETER_VALUE']);
     expect(said(await calls.setAlias('a0', '2'))).toEqual([200, undefined]);
@@ -384,10 +391,10 @@ describe("writes of MLflow's client", () => {
     expect((await calls.version('1')).tags).toEqual(tags.slice(1));
     const labels = (await calls.events()).filter(({ action }: any) => action === 'label');
     expect(labels.map(({ notes }: any) => notes)).toEqual([
-      ['Tag desk=eq removed'],
+      ['Removed tag desk=eq'],
       ['Tag kept'],
       ['Tag build=https://ci.example/1?a=b'],
-      ['Tag desk=fx removed', 'Tag desk=eq'],
+      ['Removed tag desk=fx', 'Tag desk=eq'],
     ]);
     for (const [key, value] of [['', 'x'], ['a=b', 'x'], ['a\nb', 'x'], ['long', 'x'.repeat(246)] as const]) {
       expect(said(await calls.setTag('1', key, value)), key).toEqual([400, 'INVALID_PARAMETER_VALUE']);

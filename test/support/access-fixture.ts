@@ -59,7 +59,7 @@ export interface Person {
   strategy(method: string, path: string, body?: unknown): Promise<Answer>;
   put(path: string, body: unknown): Promise<Answer>;
   patch(path: string, body: unknown): Promise<Answer>;
-  delete(path: string, body?: unknown): Promise<Answer>;
+  delete(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Replaces the grants of a resource: read for each principal, write for `name!`. */
   share(path: string, ...principals: string[]): Promise<Answer>;
   register(run: string, model?: string, headers?: Record<string, string>): Promise<Answer>;
@@ -239,7 +239,7 @@ function personOf([backend, strategy]: ServiceApp[], own: Record<string, string>
   return {
     put,
     patch: (path, body) => call(backend!, 'PATCH', path, body),
-    delete: (path, body) => call(backend!, 'DELETE', path, body),
+    delete: (path, body, headers) => call(backend!, 'DELETE', path, body, headers),
     get: (path) => call(backend!, 'GET', path),
     strategy: (method, path, body) => call(strategy!, method, path, body),
     post: (path, body, headers) => call(backend!, 'POST', path, body, headers),

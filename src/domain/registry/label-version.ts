@@ -66,7 +66,8 @@ export async function labelVersion(
       const tags = checkTags(wanted.tags, REGISTRATION_LIMITS);
       const notes = [
         ...aliasNotes(model.aliases, aliases),
-        ...without(version.tags, tags).map((tag) => `Tag ${tag} removed`),
+        // The tag last: one that ends with `removed` is told from one that was removed.
+        ...without(version.tags, tags).map((tag) => `Removed tag ${tag}`),
         ...without(tags, version.tags).map((tag) => `Tag ${tag}`),
       ];
       if (notes.length === 0) return { body: version.version, write: null };

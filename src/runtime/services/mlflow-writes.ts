@@ -43,7 +43,7 @@ export function mlflowWriteHandlers(
   const label = async (
     request: Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>,
     operation: MlflowWrite,
-    input: { readonly name: string; readonly version: string },
+    input: { readonly name: string; readonly version: string; readonly alias?: string },
     change: (labels: VersionLabels) => Partial<VersionLabels>,
   ) => {
     const { name, version } = input;
@@ -89,7 +89,7 @@ export function mlflowWriteHandlers(
       const { model } = await deps.registry.read(name, []);
       const version = model && numberOf(alias, model);
       if (!version) return DONE;
-      return label(request, 'mlflowDeleteAlias', { name, version }, ({ aliases }) => ({
+      return label(request, 'mlflowDeleteAlias', { name, version, alias }, ({ aliases }) => ({
         aliases: aliases.filter((each) => each !== alias),
       }));
     },
