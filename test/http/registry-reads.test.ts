@@ -150,6 +150,17 @@ describe('Production at a time', () => {
   });
 });
 
+it('version in Production is the present one also while the clock is behind the last transition', async () => {
+  let present = Date.parse('2027-01-01T00:00:00Z');
+  const own = await registryFixture(engine, { deps: { clock: { now: () => present } } });
+  await own.register();
+  await own.stage('1');
+  present = Date.parse('2026-01-01T00:00:00Z');
+  await own.promote('1');
+  const { body } = await own.get(`/api/v1/models/${MODEL}/production`);
+  expect(body).toEqual({ model_name: MODEL, at: '2026-01-01T00:00:00.000Z', version: '1' });
+});
+
 it.each(['/versions', '/versions/1', '/history', '/production'])(
   '%s of an unknown model returns RES002',
   async (path) => {

@@ -81,12 +81,15 @@ export async function getProduction(
     throw new CodedError('VAL005', { message, field: 'at', context });
   }
   const at = isoTime(time);
+  // Times of a history never decrease: after a clock was ahead, the last events are of times to come.
+  const isNow = input.at === undefined;
   const [{ model }, event] = await Promise.all([
     registry.read(input.model, []),
-    registry.eventAt(input.model, at),
+    isNow ? undefined : registry.eventAt(input.model, at),
   ]);
   if (!model) throw unknownModel(input.model);
-  return { model_name: model.model_name, at, version: event?.production ?? null };
+  const version = isNow ? model.production_version : (event?.production ?? null);
+  return { model_name: model.model_name, at, version };
 }
 
 async function asItIsNow({ stagingChecks }: ReadModelsDeps, version: StoredVersion): Promise<StoredVersion> {
