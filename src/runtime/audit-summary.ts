@@ -62,9 +62,12 @@ const LIMITS: readonly Limits[] = [
 const SECRET_NAME =
   /token|secret|passw|credential|authorization|cookie|session|signature|api_?-?key|private_?-?key|access_?-?key/i;
 
-/** Tokens, AWS keys, secrets of webhooks, PEM files and passwords in URLs, under any name. */
+/**
+ * Tokens, AWS keys, secrets of webhooks, PEM files and passwords in URLs, under any name. A word that may hold a token is read once,
+ * not from each `eyJ` in it.
+ */
 const SECRET_VALUE =
-  /\bbearer\s|\beyJ[\w-]{5,}\.[\w-]{5,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bwhsec_|\bgh[opsu]_\w{20}|\bgithub_pat_|\bglpat-|\bxox[abp]-|-----BEGIN |:\/\/[^/\s]{1,200}@/i;
+  /\bbearer\s|(?<![\w-])(?=[\w-]+\.[\w-]{5})[\w-]*?\beyJ[\w-]{5}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bwhsec_|\bgh[opsu]_\w{20}|\bgithub_pat_|\bglpat-|\bxox[abp]-|-----BEGIN |:\/\/[^/\s]{1,200}@/i;
 
 type Parts = Readonly<Record<'query' | 'body', unknown>>;
 type Schemas = Readonly<Partial<Record<'query' | 'body', z.core.$ZodType>>>;
