@@ -19,7 +19,10 @@ function nearestWithin(edits: number, name: string, known: Iterable<string>): st
   let best: string | undefined;
   let bestDistance = edits + 1;
   for (const candidate of known) {
-    const distance = editDistance(wanted, fold(candidate));
+    const folded = fold(candidate);
+    // Each character more or less is an edit.
+    if (Math.abs(folded.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, folded);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;

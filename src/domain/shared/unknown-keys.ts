@@ -33,8 +33,9 @@ export function checkSpelling(
   path: string,
 ): void {
   const absent = known.filter((key) => value[key] === undefined);
-  for (const key of Object.keys(value)) {
-    if (known.includes(key)) continue;
+  const unknown = Object.keys(value).filter((key) => !known.includes(key));
+  // Each is compared with each name: thousands of them would take seconds, in which no other request is served.
+  for (const key of unknown.slice(0, MAX_SPELLED)) {
     const nearest = misspelledName(key.slice(0, 60), absent);
     if (nearest === undefined) continue;
     const shown = `${path}${key.slice(0, 60)}`;
@@ -46,5 +47,7 @@ export function checkSpelling(
   }
 }
 
+/** Unknown keys of an object that may be misspelled. */
+const MAX_SPELLED = 200;
 /** Maximum number of warnings per object. */
 const MAX_WARNINGS = 20;
