@@ -43,7 +43,7 @@ export interface VectorPair {
 type Settings = Readonly<Record<string, unknown>>;
 
 /** Is an entry, price, amount, minutes when placed and filled, fee, funding, tag. */
-type OrderRow = readonly [0 | 1, number, number, number, number, number, number, string | null];
+export type OrderRow = readonly [0 | 1, number, number, number, number, number, number, string | null];
 
 /** What scenarios share. */
 export interface Shared {
@@ -334,6 +334,7 @@ export function differences(
     ...Object.values(vector.pairs).map(({ candles }) => shared.candle_sets[candles]!.start_ms),
   );
   const minute = (time: number) => (time - start) / MINUTE;
+  const fee = (vector.settings.fee ?? shared.default_settings.fee) as number;
   const wrong: string[] = [];
   if (trades.length !== expected.trades.length)
     wrong.push(`${trades.length} trades, not ${expected.trades.length}`);
@@ -341,6 +342,7 @@ export function differences(
     const trade = trades[index];
     if (!trade) break;
     const theirs = Object.fromEntries(shared.trade_columns.map((name, at) => [name, row[at]]));
+    theirs.fees = feesOf(theirs, fee);
     const ours: Record<string, unknown> = {
       pair: trade.pair,
       side: trade.side,
@@ -360,11 +362,14 @@ export function differences(
       // freqtrade has none of a position that is taken out whole in the candle of its entry.
       ...(theirs.min_rate !== null && { min_rate: trade.lowestPrice, max_rate: trade.highestPrice }),
       funding_fees: trade.funding,
+      fees: trade.fees,
       // A long without leverage has no liquidation price here (docs/decisions/039).
       ...(trade.liquidationPrice !== null && { liquidation_price: trade.liquidationPrice }),
     };
-    if (theirs.orders)
-      wrong.push(...differentOrders(trade, theirs.orders as OrderRow[], minute, index, relative));
+    if (Array.isArray(theirs.orders))
+      wrong.push(...differentOrders(trade, theirs.orders, minute, index, relative));
+    else if (trade.orders && 'orders' in theirs)
+      wrong.push(`trade ${index}: ${trade.orders.length} orders, not 2`);
     for (const [name, value] of Object.entries(ours))
       if (!isSame(value, theirs[name], relative))
         wrong.push(
@@ -402,6 +407,12 @@ export function differences(
   if (!isSame(finalBalance, expected.final_balance, relative, wallet as number))
     wrong.push(`final balance ${finalBalance}, not ${expected.final_balance}`);
   return wrong;
+}
+
+/** Of all orders of a trade in freqtrade's columns: those without a list of them are an entry and an exit. */
+function feesOf({ amount, open_rate, close_rate, orders }: Record<string, unknown>, fee: number): number {
+  if (Array.isArray(orders)) return (orders as OrderRow[]).reduce((sum, [, , , , , paid]) => sum + paid, 0);
+  return (amount as number) * fee * ((open_rate as number) + (close_rate as number));
 }
 
 /** Differences between the orders of a trade; one of two orders has no list of them. */

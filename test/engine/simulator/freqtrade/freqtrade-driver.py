@@ -1,7 +1,8 @@
 """Runs scenarios by freqtrade, without a network, and prints what each gave.
 
 Reads a line of JSON for each scenario, its own keys and those that scenarios share, and answers with a line of JSON: `trades`,
-`counters`, `final_balance` and `locks`, or `error`.
+`counters`, `final_balance` and `locks`, or `error`. With `compare_released` also `as_released`: the program without any of the rules
+that are changed here replies the same.
 """
 
 import json
@@ -261,15 +262,24 @@ class OwnLosses:
         return OwnLosses.backtesting.config["dry_run_wallet"] + LocalTrade.bt_total_profit + realized
 
 
-IStrategy.ft_stoploss_reached = OwnLosses.nearer
-IStrategy.should_exit = OwnLosses.exits
-Backtesting._get_close_rate_for_stoploss = OwnLosses.rate
-Backtesting._check_adjust_trade_for_candle = OwnLosses.adjust
-Backtesting._try_close_open_order = OwnLosses.fill
-Order.close_bt_order = OwnLosses.close
-Binance.dry_run_liquidation_price = OwnMargin.nearest_price
-Backtesting._process_exit_order = OwnMargin.renew
-backtesting_module.update_liquidation_prices = OwnMargin.update
+OWN_RULES = [
+    (IStrategy, "ft_stoploss_reached", OwnLosses.nearer),
+    (IStrategy, "should_exit", OwnLosses.exits),
+    (Backtesting, "_get_close_rate_for_stoploss", OwnLosses.rate),
+    (Backtesting, "_check_adjust_trade_for_candle", OwnLosses.adjust),
+    (Backtesting, "_try_close_open_order", OwnLosses.fill),
+    (Order, "close_bt_order", OwnLosses.close),
+    (Binance, "dry_run_liquidation_price", OwnMargin.nearest_price),
+    (Backtesting, "_process_exit_order", OwnMargin.renew),
+    (backtesting_module, "update_liquidation_prices", OwnMargin.update),
+]
+OWN_RULES = [(place, name, own, getattr(place, name)) for place, name, own in OWN_RULES]
+
+
+def use_rules(own):
+    """Those of the simulator, or those of the program as it was released."""
+    for place, name, changed, released in OWN_RULES:
+        setattr(place, name, changed if own else released)
 
 
 def result_of(backtesting, found, begin, columns):
@@ -340,6 +350,14 @@ def utc(date):
     return pd.Timestamp(date).tz_localize("UTC") if date.tzinfo is None else pd.Timestamp(date)
 
 
+def is_as_released(scenario, folder, reply):
+    use_rules(own=False)
+    try:
+        return run(scenario, folder) == reply
+    except Exception:
+        return False
+
+
 logging.disable(logging.ERROR)
 replies = sys.stdout
 # freqtrade may print.
@@ -348,7 +366,10 @@ with tempfile.TemporaryDirectory() as folder:
     for line in sys.stdin:
         scenario = json.loads(line)
         try:
+            use_rules(own=True)
             reply = run(scenario, folder)
+            if scenario.get("compare_released"):
+                reply["as_released"] = is_as_released(scenario, folder, reply)
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(reply), file=replies, flush=True)

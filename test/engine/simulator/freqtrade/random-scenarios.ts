@@ -69,6 +69,10 @@ const MARKETS: readonly Market[] = [
   { price: 60_000, decimals: 0 },
   { price: 0.5, decimals: 4 },
   { price: 7, decimals: 3 },
+  // Coarse: prices equal stops and targets exactly.
+  { price: 100, decimals: 0 },
+  { price: 1_000_000, decimals: 0 },
+  { price: 0.00003, decimals: 9 },
 ];
 
 function walk(draw: Draw, { price, decimals }: Market, length: number, volatility: number): Row[] {
@@ -130,7 +134,7 @@ export function randomScenario(seed: number): RandomScenario {
   const perCandle = detail ? minutesOf(timeframe) / minutesOf(detail) : 1;
   const spot = draw.chance(0.25);
   const startup = draw.chance(0.3) ? draw.integer(1, 12) : 0;
-  const length = startup + draw.integer(30, detail ? 50 : 90);
+  const length = startup + draw.integer(25, detail ? 40 : 60);
   const names = ['AAA', 'BBB', 'CCC'].slice(0, draw.integer(1, 3));
   const cross = !spot && draw.chance(0.2);
   // Positions that are liquidated before they are stopped.
@@ -151,7 +155,7 @@ export function randomScenario(seed: number): RandomScenario {
     const early = detail ? 0 : draw.of(0, 0, draw.integer(1, 8));
     const rows = length - late - early;
     const start = START + late * TIMEFRAME_MS[timeframe];
-    const volatility = draw.of(0.002, 0.006, 0.02) * (detail ? 0.5 : 1) * (daring ? 3 : 1);
+    const volatility = draw.of(0.002, 0.006, 0.02, 0.02, 0.08) * (detail ? 0.5 : 1) * (daring ? 3 : 1);
     const fine = walk(draw, market, rows * perCandle, volatility);
     const missing = detail || draw.chance(0.8) ? [] : gapsOf(draw, rows);
     sets[name] = { timeframe, start_ms: start, rows: filled(merged(fine, perCandle), missing), missing };
