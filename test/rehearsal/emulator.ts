@@ -141,7 +141,7 @@ export function clientConfig({ endpoint, region }: Emulator) {
 }
 
 /** Header by which the emulator finds the service of a call. It verifies no signature. */
-function authorizationOf(service: string): string {
+export function authorizationOf(service: string): string {
   const scope = `test/20260101/${REGION}/${service}/aws4_request`;
   return `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
 }

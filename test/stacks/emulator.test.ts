@@ -1,8 +1,10 @@
+import { get } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedCall } from '#adapters/aws/signed-call.ts';
 import {
   ACCOUNT,
+  authorizationOf,
   clientConfig,
   type Emulator,
   missingForEmulator,
@@ -51,6 +53,26 @@ describe.skipIf(missingForEmulator())('emulated stacks', () => {
     emulator = await startEmulator();
   });
   afterAll(() => emulator.stop());
+
+  test.each([
+    { host: 'evil.example' },
+    { host: 'evil.example:5000' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])('a page of a browser calls nothing: %j', async (headers) => {
+    const status = (more: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asked = { headers: { authorization: authorizationOf('lambda'), ...more } };
+        get(new URL('/2015-03-31/functions/', emulator.endpoint), asked, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        }).on('error', reject);
+      });
+    expect(await status({})).toBe(200);
+    expect(await status(headers)).toBe(403);
+  });
 
   async function deploy(StackName: string, type: 'CREATE' | 'UPDATE', Resources: object): Promise<string> {
     const change = { StackName, ChangeSetName: 'change' };

@@ -50,6 +50,22 @@ def end() -> None:
     os._exit(0)
 
 
+class OwnCallers:
+    """Rejects requests that a page in a browser of this machine could send: the emulator runs the code of its functions."""
+
+    def __init__(self, app) -> None:
+        self.app = app
+
+    def __call__(self, environ, start_response):
+        host = environ.get("HTTP_HOST", "").partition(":")[0].lower()
+        fetched = environ.get("HTTP_SEC_FETCH_SITE", "none")
+        # A site can point its name to the loopback address; AWS's clients send neither of the other two headers.
+        if host in ("127.0.0.1", "localhost") and "HTTP_ORIGIN" not in environ and fetched == "none":
+            return self.app(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "text/plain"), ("X-Content-Type-Options", "nosniff")])
+        return [b"The emulator accepts requests of AWS's clients on this machine only\n"]
+
+
 def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: end())
     if not sys.stdin.isatty():
@@ -57,7 +73,7 @@ def main() -> None:
         threading.Thread(target=lambda: (sys.stdin.read(), end()), daemon=True).start()
     for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, account, report):
         module.install()
-    server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
+    server = make_server("127.0.0.1", settings.ARGS.port, OwnCallers(DomainDispatcherApplication(create_backend_app)), threaded=True)
     settings.serve_at(server.server_port)
     print(server.server_port, flush=True)
     try:
