@@ -66,7 +66,7 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
       async (request, env) => {
         if (options.loopbackOnly && !isLoopbackRequest(request.headers)) return reject('HTTP403');
         const own = { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1];
-        return withCorrelationId(request, await each.fetch(request, own));
+        return withOwnHeaders(request, await each.fetch(request, own));
       },
       { overrideGlobalObjects: false, errorHandler: () => reject('HTTP400') },
     );
@@ -97,8 +97,13 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
   return { port: bound, url: `http://${hostname}:${bound}`, close: stop };
 }
 
-/** The response with the caller's correlation ID or a new one: a service has set it already, files and uploads have none. */
-function withCorrelationId({ headers }: Request, response: Response): Response {
+/**
+ * The response with the security headers that it lacks, and the caller's correlation ID or a new one: a service has set them already,
+ * uploads and other programs have none.
+ */
+function withOwnHeaders({ headers }: Request, response: Response): Response {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS))
+    if (!response.headers.has(name)) response.headers.set(name, value);
   if (response.headers.has(CORRELATION_HEADER)) return response;
   const given = headers.get(CORRELATION_HEADER) ?? '';
   response.headers.set(CORRELATION_HEADER, CORRELATION_ID.test(given) ? given : randomUUID());

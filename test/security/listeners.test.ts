@@ -88,4 +88,22 @@ describe('listeners', () => {
       }
     },
   );
+
+  it.each(['backend', 'strategy service', 'data collection', 'issuer', 'mcp'])(
+    'each response of %s forbids embedding, framing and content sniffing',
+    async (name) => {
+      const { origin } = new URL(urls[name]!);
+      for (const [url, init] of [
+        [urls[name]!, {}],
+        [`${origin}/nowhere`, {}],
+        [urls[name]!, { method: 'POST', body: '{' }],
+      ] as const) {
+        const { headers } = await fetch(url, init);
+        expect(headers.get('content-security-policy'), url).toBe("default-src 'none'; frame-ancestors 'none'");
+        expect(headers.get('x-content-type-options'), url).toBe('nosniff');
+        expect(headers.get('referrer-policy'), url).toBe('no-referrer');
+        expect(headers.get('cross-origin-resource-policy'), url).toBe('same-origin');
+      }
+    },
+  );
 });
