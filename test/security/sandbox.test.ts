@@ -116,6 +116,16 @@ describe('code in the strategy folder', () => {
       'src/adapters/ids.ts',
     ],
     ['the engine by a relative path', "import '#engine/../adapters/ids.ts';", '#engine/../adapters/ids.ts'],
+    ...['.\\t.', '.\\n.', '.\\r.', '%2e%2e', '.%2e', '.\\\\.'].map((up) => [
+      `the engine by ${up}`,
+      `await import('#engine/${up}/adapters/ids.ts');`,
+      'may import only',
+    ]),
+    [
+      'a package by the engine',
+      "await import('#engine/.\\t./.\\t./n\\tode_modules/zod/index.js');",
+      'may import only',
+    ],
     ['a file next to the folder', "import '../main.mjs';", '../main.mjs'],
     ['a URL', "import 'https://example.org/x.js';", 'https://example.org/x.js'],
     ['a data URL', "import 'data:text/javascript,export default 1';", 'data:text/javascript'],

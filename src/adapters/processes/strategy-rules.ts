@@ -40,8 +40,11 @@ let closed = false;
 const FROZEN = '?frozen';
 /** Address of this module without its query. */
 const OWN_ADDRESS = pathToFileURL(import.meta.filename).href;
-/** Excludes `..`, as Node does in such specifiers. */
-const isOfEngine = (specifier: string) => specifier.startsWith('#engine/') && !specifier.includes('..');
+/**
+ * Plain characters only, with a query or fragment, and no `..`. A parser of URLs drops tabs and line breaks and decodes dots, so other
+ * specifiers would lead out of the engine.
+ */
+const ENGINE_IMPORT = /^#engine\/(?!.*\.\.)[\w./-]+([?#][\w=]*)?$/;
 
 /** Formats by extension. Node would take a file without imports and exports as CommonJS, whose `module` leads to all of Node. */
 const FORMATS: Readonly<Record<string, string>> = {
@@ -74,7 +77,7 @@ registerHooks({
     }
     // Resolved from this file: the folder may be outside the project, which defines `#engine`.
     const engine = specifier === 'touchstone/engine' ? '#engine/index.ts' : specifier;
-    if (isOfEngine(engine)) {
+    if (ENGINE_IMPORT.test(engine)) {
       const resolved = nextResolve(engine, { ...context, parentURL: import.meta.url });
       return closed ? { ...resolved, url: `${addressOf(resolved.url)}${FROZEN}` } : resolved;
     }
