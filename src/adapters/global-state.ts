@@ -1,7 +1,7 @@
 import { DataStore } from '#engine/callback-values.ts';
 import { LoopView, PairRow } from '#engine/simulator/state/loop-view.ts';
 import { PositionView } from '#engine/simulator/state/position-view.ts';
-import { Context } from '#engine/simulator/state/run.ts';
+import { Context, Limits } from '#engine/simulator/state/run.ts';
 import { closeGlobals, deepFreeze } from './processes/strategy-globals.ts';
 
 /** Object shared by all modules, and its original properties. */
@@ -17,7 +17,7 @@ const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
 /** Classes of the objects that callbacks get. */
-const VIEWS = { Context, DataStore, LoopView, PairRow, PositionView };
+const VIEWS = { Context, DataStore, Limits, LoopView, PairRow, PositionView };
 
 /** What a strategy may leave behind between its runs. */
 interface SharedState {

@@ -17,6 +17,7 @@ import { giveCandles } from './candle-checks.ts';
 import { firstAbove } from './flag-columns.ts';
 import { type InformativeCandles, type InformativeSeries, informativeSeries } from './informative.ts';
 import { KeptArrays } from './kept-arrays.ts';
+import { ownColumn, ownColumns, ownFlags } from './own-columns.ts';
 
 /** Columns and signals of a strategy for one pair. Every column is as long as the candles. */
 export interface Analysis {
@@ -107,15 +108,18 @@ export function computeColumns(
   { pair, informative: given, shared, kept }: AnalyzedSeries = soleSeries(strategy),
 ): Computed {
   const { timeframe } = strategy;
+  // The strategy may change those of its candles, which would shift its informative columns.
+  const timestamp = ownColumn(candles.timestamp);
   const columns = withErrorContext('indicators()', () =>
-    strategy.indicators(candles, params, { pair, timeframe }),
+    strategy.indicators(candles, { ...params }, { pair, timeframe }),
   );
   checkColumns(strategy.name, INDICATORS, columns, rows);
   const all = kept && [kept];
   const informative: Record<string, Columns> = {};
   for (const each of informativeSeries(strategy, pair)) {
     const stored = given.find(({ key }) => key === each.key);
-    informative[each.key] = alignedColumns(strategy, params, candles, each, { stored, shared, kept: all });
+    const own = { stored, shared, kept: all, timestamp };
+    informative[each.key] = alignedColumns(strategy, params, candles, each, own);
   }
   if (!kept) return { columns, informative, pair, rows };
   const kinds = Object.entries(informative).map(([key, aligned]) => [key, kept.keep(aligned)] as const);
@@ -138,19 +142,23 @@ export function decide(
   predictions?: Predictions,
 ): Analysis {
   const { timeframe } = strategy;
-  const read: Columns = predictions ? { ...given.columns, ...predictions.columns } : given.columns;
+  // Copies: the report measures the predictions after the strategy has had them.
+  const shown = predictions && ownColumns({ ...predictions.columns });
+  const read: Columns = shown ? { ...given.columns, ...shown } : given.columns;
   const returned = withErrorContext('signals()', () =>
-    strategy.signals(candles, read, params, given.informative as InformativeColumns, { pair, timeframe }),
+    strategy.signals(candles, read, { ...params }, given.informative as InformativeColumns, {
+      pair,
+      timeframe,
+    }),
   );
-  checkSignals(strategy.name, returned, rows);
-  const signals = copyOf(returned);
+  const signals = ownSignals(strategy.name, returned, rows);
   if (!predictions) return { columns, informative, signals, ...(kept && { kept }) };
   const gated = gateEntries(signals, predictions);
   const { columns: predicted } = predictions;
   if (!kept) return { columns: { ...columns, ...predicted }, informative, signals: gated };
   const own = new KeptArrays(kept[0]!.timestamp.subarray(0, rows), kept[0]!.stepMs);
   return {
-    columns: { ...columns, ...own.keep({ ...predicted }) },
+    columns: { ...columns, ...own.keep(shown!) },
     informative,
     signals: gated,
     kept: [...kept, own],
@@ -176,10 +184,13 @@ function alignedColumns(
     stored: given,
     shared,
     kept,
+    timestamp,
   }: {
     stored: InformativeCandles | undefined;
     shared: SharedColumns | undefined;
     kept: KeptArrays[] | undefined;
+    /** That of the candles, which the strategy does not have. */
+    timestamp: Float64Array;
   },
 ): Columns {
   const { key, pair, timeframe: higher } = series;
@@ -200,11 +211,12 @@ function alignedColumns(
   // Candles of the same timeframe are those of the pair, which are among the kept ones already.
   const own = kept && !known && read !== candles ? new KeptArrays(read.timestamp, higherMs) : undefined;
   if (own) kept!.push(own);
+  const opened = ownColumn(read.timestamp);
   const columns = known ?? informativeColumns(strategy, params, read, series, given !== undefined, own);
   if (given?.origin) shared?.set(given.origin, columns);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {
-    aligned[name] = alignInformative(candles.timestamp, baseMs, read.timestamp, higherMs, column);
+    aligned[name] = alignInformative(timestamp, baseMs, opened, higherMs, column);
   }
   return aligned;
 }
@@ -221,7 +233,7 @@ function informativeColumns(
   // Given candles are shared by pairs and runs: the strategy must not write into them.
   const watched = kept?.lend(candles) ?? (isGiven ? giveCandles(candles) : undefined);
   const columns = withErrorContext(`indicators() on ${key}`, () =>
-    strategy.indicators(watched?.candles ?? candles, params, { pair, timeframe }),
+    strategy.indicators(watched?.candles ?? candles, { ...params }, { pair, timeframe }),
   );
   if (watched?.changed()) {
     throw new StrategyRunError(
@@ -257,32 +269,36 @@ export function checkColumns(
   }
 }
 
-function checkSignals(strategy: string, signals: Signals, length: number): void {
-  if (typeof signals !== 'object' || signals === null) {
+/**
+ * Signals that the strategy cannot change: copies of what it returned, which are checked. Each of its properties is read once, because
+ * a getter or a proxy may answer differently each time.
+ */
+function ownSignals(strategy: string, returned: Signals, length: number): Signals {
+  if (typeof returned !== 'object' || returned === null) {
     throw new StrategyRunError(`Strategy ${strategy}: signals() must return an object of columns.`);
   }
-  checkTags(strategy, signals.tags ?? []);
-  const checked = new Set<Uint8Array>();
-  for (const [name, column] of Object.entries(signals)) {
-    if (name === 'tags' || column === undefined) continue;
+  const { tags: given, ...columns } = returned;
+  const tags = given === undefined || given === null ? undefined : ownTags(strategy, given);
+  // One column may serve both sides: the exit of one is often the entry of the other.
+  const checked = new Map<Uint8Array, Uint8Array>();
+  const own: Record<string, Uint8Array> = {};
+  for (const [name, column] of Object.entries(columns)) {
+    if (column === undefined) continue;
     if (!SIGNAL_COLUMNS.some((known) => known === name)) throw unknownSignal(strategy, name);
-    if (!(column instanceof Uint8Array) || column.length !== length) {
+    const isTag = name === 'enterTag' || name === 'exitTag';
+    const before = isTag ? undefined : checked.get(column);
+    const copy = before ?? ownFlags(column);
+    if (copy?.length !== length) {
       throw new StrategyRunError(
         `Strategy ${strategy}: signal column "${name}" must be a Uint8Array of ${length} values.`,
       );
     }
-    const isTag = name === 'enterTag' || name === 'exitTag';
-    // One column may serve both sides: the exit of one is often the entry of the other.
-    if (!isTag && checked.has(column)) continue;
-    checkValues(strategy, name, column, isTag, signals.tags);
-    if (!isTag) checked.add(column);
+    own[name] = copy;
+    if (before) continue;
+    checkValues(strategy, name, copy, isTag, tags);
+    if (!isTag) checked.set(column, copy);
   }
-}
-
-/** Signals that the strategy cannot change: it may keep what it returned, and the check is over. */
-function copyOf({ tags, ...columns }: Signals): Signals {
-  const copies = Object.entries(columns).map(([name, column]) => [name, column?.slice()] as const);
-  return { ...Object.fromEntries(copies), ...(tags && { tags: [...tags] }) };
+  return { ...own, ...(tags && { tags }) };
 }
 
 function unknownSignal(strategy: string, name: string): StrategyRunError {
@@ -293,17 +309,22 @@ function unknownSignal(strategy: string, name: string): StrategyRunError {
   );
 }
 
-/** Checks the tag strings, which trades store. Index 0 means "no tag" and is not read. */
-function checkTags(strategy: string, tags: readonly unknown[]): void {
+/** Copies the tag strings, which trades store. Index 0 means "no tag" and is not read. */
+function ownTags(strategy: string, tags: readonly unknown[]): readonly string[] {
   if (!Array.isArray(tags))
     throw new StrategyRunError(`Strategy ${strategy}: tags must be an array of strings.`);
-  for (let index = 1, { length } = tags; index < length; index++) {
+  const { length } = tags as readonly unknown[];
+  const own: string[] = length > 0 ? [''] : [];
+  for (let index = 1; index < length; index++) {
     const tag: unknown = tags[index];
-    if (typeof tag === 'string' && tag.length <= MAX_REASON_LENGTH) continue;
-    throw new StrategyRunError(
-      `Strategy ${strategy}: tags[${index}] must be a string of at most ${MAX_REASON_LENGTH} characters.`,
-    );
+    if (typeof tag !== 'string' || tag.length > MAX_REASON_LENGTH) {
+      throw new StrategyRunError(
+        `Strategy ${strategy}: tags[${index}] must be a string of at most ${MAX_REASON_LENGTH} characters.`,
+      );
+    }
+    own.push(tag);
   }
+  return own;
 }
 
 /** A signal is 0 or 1, a tag the index of its string. The simulator would silently ignore other values. */

@@ -1,6 +1,7 @@
 import { type Candles, lazyCandles } from '../candles.ts';
 import type { Columns } from '../strategy.ts';
 import { type GivenCandles, isEqual } from './candle-checks.ts';
+import { ownColumn } from './own-columns.ts';
 
 /**
  * Arrays of one series that a strategy with callbacks was given or returned. A module variable may keep them. During a simulation
@@ -55,7 +56,7 @@ export class KeptArrays {
         name,
         this.#atOpen.valuesOf(column) ??
           this.#atClose.valuesOf(column) ??
-          this.#atClose.add(column, column.slice()),
+          this.#atClose.add(column, ownColumn(column)),
       ]),
     );
   }
@@ -76,6 +77,9 @@ export class KeptArrays {
   }
 }
 
+/** Not those of an array: the strategy may have replaced them, and would get the memory of the values. */
+const { fill, set } = Float64Array.prototype;
+
 /** More rows are copied by one call, which costs more than a few assignments. */
 const MANY_ROWS = 16;
 
@@ -89,7 +93,7 @@ class KnownRows {
   add(array: Float64Array, values: Float64Array): Float64Array {
     this.#arrays.push(array);
     this.#values.push(values);
-    array.fill(Number.NaN, this.#shown);
+    fill.call(array, Number.NaN, this.#shown);
     return values;
   }
 
@@ -107,8 +111,8 @@ class KnownRows {
     for (let index = 0, { length } = arrays; index < length; index++) {
       const array = arrays[index]!;
       const own = values[index]!;
-      if (rows < before) array.fill(Number.NaN, rows);
-      else if (rows - before > MANY_ROWS) array.set(own.subarray(before, rows), before);
+      if (rows < before) fill.call(array, Number.NaN, rows);
+      else if (rows - before > MANY_ROWS) set.call(array, own.subarray(before, rows), before);
       else for (let row = before; row < rows; row++) array[row] = own[row]!;
     }
   }

@@ -1,5 +1,6 @@
 import { DAY_MS } from '#contract/values/durations.ts';
 import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../analysis/analyze.ts';
+import { ownColumns, ownFlags } from '../analysis/own-columns.ts';
 import type { Candles } from '../candles.ts';
 import { mfi } from '../indicators/momentum.ts';
 import { sma } from '../indicators/moving-averages.ts';
@@ -43,15 +44,17 @@ export function trainingInputsOf(
     throw new StrategyRunError(
       `Strategy ${strategy.name}: ${taken} is a column of the ML engine. Rename the column in indicators().`,
     );
-  const features = strategy.mlFeatures
+  const returned = strategy.mlFeatures
     ? withErrorContext('mlFeatures()', () =>
-        strategy.mlFeatures!(candles, given.columns, params, given.informative as InformativeColumns, {
+        strategy.mlFeatures!(candles, given.columns, { ...params }, given.informative as InformativeColumns, {
           pair,
           timeframe: strategy.timeframe,
         }),
       )
     : defaultFeatures(candles);
-  checkColumns(strategy.name, FEATURES, features, rows);
+  checkColumns(strategy.name, FEATURES, returned, rows);
+  // Copies: the report measures the models after the strategy has run again.
+  const features = ownColumns(returned);
   const names = Object.keys(features);
   if (names.length === 0 || names.length > MAX_FEATURES) {
     throw new StrategyRunError(
@@ -59,19 +62,21 @@ export function trainingInputsOf(
     );
   }
   const label = strategy.mlLabel
-    ? withErrorContext('mlLabel()', () => strategy.mlLabel!(candles, params))
+    ? withErrorContext('mlLabel()', () => strategy.mlLabel!(candles, { ...params }))
     : defaultLabel(candles);
-  checkLabel(strategy.name, label, rows);
-  return { ...label, features: { names, columns: Object.values(features), rows } };
+  return {
+    ...ownLabel(strategy.name, label, rows),
+    features: { names, columns: Object.values(features), rows },
+  };
 }
 
-function checkLabel(strategy: string, label: MlLabel, rows: number): void {
+/** A checked copy, which the strategy does not have. */
+function ownLabel(strategy: string, label: MlLabel, rows: number): MlLabel {
   const invalid = (problem: string) => new StrategyRunError(`Strategy ${strategy}: mlLabel() ${problem}.`);
   if (typeof label !== 'object' || label === null) throw invalid('must return labels and their horizon');
-  const { labels, horizon } = label;
-  if (!(labels instanceof Uint8Array) || labels.length !== rows) {
-    throw invalid(`must return labels as a Uint8Array of ${rows} values`);
-  }
+  const { labels: returned, horizon } = label;
+  const labels = ownFlags(returned);
+  if (labels?.length !== rows) throw invalid(`must return labels as a Uint8Array of ${rows} values`);
   if (!Number.isInteger(horizon) || horizon < 1) {
     throw invalid(`returned the horizon ${horizon}: it must be an integer number of candles from 1`);
   }
@@ -82,6 +87,7 @@ function checkLabel(strategy: string, label: MlLabel, rows: number): void {
       );
     }
   }
+  return { labels, horizon };
 }
 
 /** Labeled rows of an interval. */

@@ -258,7 +258,7 @@ export function startupCandles(
     );
   let candles: number;
   try {
-    candles = strategy.startupCandles(params as ParameterValues);
+    candles = strategy.startupCandles({ ...params } as ParameterValues);
   } catch (error) {
     throw problem(`threw "${describeThrown(error)}"`, error);
   }

@@ -14,7 +14,8 @@ import { countSet } from '../analysis/flag-columns.ts';
 import { givenAnalysis } from '../analysis/given-signals.ts';
 import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
 import { KeptArrays } from '../analysis/kept-arrays.ts';
-import { type Candles, sliceCandles } from '../candles.ts';
+import { ownColumn } from '../analysis/own-columns.ts';
+import { type Candles, lazyCandles, sliceCandles } from '../candles.ts';
 import { digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type FitWindow, type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { type PairModels, pairModels } from '../ml/model-report.ts';
@@ -139,11 +140,14 @@ function allRows(
     if (column) signals[name] = column.subarray(from, to);
   }
   const { tags } = all;
+  const traded = sliceCandles(candles, from, to);
   return {
     pair: data.pair,
-    candles: sliceCandles(candles, from, to),
+    candles: traded,
     signals: { ...signals, ...(tags && { tags }) } as Signals,
     ...(strategy.callbacks && {
+      // Copies: a callback can write into them.
+      seen: lazyCandles((name) => ownColumn(traded[name])),
       columns: cutColumns(columns, from, to),
       informative: cutInformative(informative, from, to),
     }),

@@ -2,8 +2,8 @@ import type { DataStore } from '../../callback-values.ts';
 import type { CallbackContext, Columns, LoopContext, ParameterValues } from '../../strategy.ts';
 import type { Clock, Market } from './market.ts';
 
-export const NO_COLUMNS: Columns = {};
-export const NO_INFORMATIVE: CallbackContext['informative'] = {};
+export const NO_COLUMNS: Columns = Object.freeze({});
+export const NO_INFORMATIVE: CallbackContext['informative'] = Object.freeze({});
 
 /** The context of `loopStart`, reused for every candle. */
 export class LoopView implements LoopContext {

@@ -312,7 +312,7 @@ export class Run {
 
   /** The limits of an adjustment of `position` in the present candle. */
   limitsOf(position: Position): AdjustmentLimits {
-    this.#limits.position = position;
+    Limits.move(this.#limits, position);
     return this.#limits;
   }
 
@@ -329,21 +329,26 @@ export class Run {
 }
 
 /** The limits of an adjustment in the present candle, reused for every call. They are computed only when they are read. */
-class Limits implements AdjustmentLimits {
+export class Limits implements AdjustmentLimits {
   readonly #run: Run;
-  position: Position | null = null;
+  #position: Position | null = null;
 
   constructor(run: Run) {
     this.#run = run;
   }
 
+  /** No field of the object, which the strategy gets: it would lead to the position. */
+  static move(limits: Limits, position: Position): void {
+    limits.#position = position;
+  }
+
   get minStake() {
-    return this.position!.market.orderRules?.minRest(this.#run.candle.open) ?? 0;
+    return this.#position!.market.orderRules?.minRest(this.#run.candle.open) ?? 0;
   }
   get maxStake() {
     const { candle } = this.#run;
     const available = this.#run.available();
-    const { orderRules } = this.position!.market;
+    const { orderRules } = this.#position!.market;
     return orderRules === null ? available : Math.min(orderRules.maxStake(candle.open, 1), available);
   }
 }
