@@ -4,6 +4,7 @@ import process from 'node:process';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { openStores } from '#adapters/open-stores.ts';
 import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
+import { strategyTimers } from '#adapters/processes/strategy-globals.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import { catchUnhandledErrors } from '#adapters/strategies/unhandled-errors.ts';
@@ -93,7 +94,8 @@ async function run(request: TrialRequest): Promise<TrialReply> {
   const before = timersLeft();
   const outcome = await runRequested(data!, request);
   await setImmediate();
-  const left = timersLeft() > before;
+  // A strategy may have set timers while it was loaded, and have replaced them since.
+  const left = timersLeft() > before || strategyTimers() > 0;
   // Timers that are due throw now. The process ends with later timers, so that they cannot affect another trial.
   if (left) await sleep(DUE_MS);
   const failed = unhandledOutcome();

@@ -187,7 +187,7 @@ describe('code in the strategy folder', () => {
        console.log(JSON.stringify([definition, await load()]));`,
     );
     const args = sandboxArguments({ strategies: folder, read: [main] });
-    const blocked = { name: 'escapes', open: [], tried: 49 };
+    const blocked = { name: 'escapes', open: [], tried: 51 };
     expect(JSON.parse(await run(args, main))).toEqual([blocked, blocked]);
     const [outside] = JSON.parse(await run([], main));
     expect(outside.open).toHaveLength(outside.tried);
@@ -215,6 +215,33 @@ describe('code in the strategy folder', () => {
     expect(await importing(`${imports}\n(of as any);\n${change}\nexport default 'changed';`)).toMatch(
       /^Cannot (add|assign)/,
     );
+  });
+
+  it('timers that a strategy leaves are counted, also those of its load', async () => {
+    const file = join(folder, 'timers.ts');
+    writeFileSync(
+      file,
+      `const ended = [setTimeout(() => {}, 1e6), setInterval(() => {}, 1e6), setImmediate(() => {})];
+       clearTimeout(ended[0]); clearInterval(ended[1]); clearImmediate(ended[2]);
+       setTimeout(() => {}, 0); setImmediate(() => {});
+       const left = [setTimeout(() => {}, 1e6), setInterval(() => {}, 1)];
+       export default left.length;`,
+    );
+    const main = join(root, 'timers.mjs');
+    const globals = pathToFileURL(
+      join(import.meta.dirname, '../../src/adapters/processes/strategy-globals.ts'),
+    );
+    writeFileSync(
+      main,
+      `import { strategyTimers } from ${JSON.stringify(globals.href)};
+       import process from 'node:process';
+       import { setTimeout } from 'node:timers/promises';
+       const { default: left } = await import(${JSON.stringify(pathToFileURL(file).href)});
+       await setTimeout(50);
+       console.log(left, strategyTimers());
+       process.exit();`,
+    );
+    expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toBe('2 2\n');
   });
 
   it('a file writes nothing by flags of V8', async () => {

@@ -183,14 +183,19 @@ function hiddenObjects(): object[] {
   const segments = new Intl.Segmenter().segment('');
   const decoder = new TextDecoder('utf-16le');
   const internals = Object.getOwnPropertySymbols(decoder).map((key) => Reflect.get(decoder, key) as unknown);
+  const timer = new Timer(() => timers.setTimeout(() => {}, 0));
+  Timer.end(timer);
   const samples = [
     new URLSearchParams().entries(),
     segments,
     segments[Symbol.iterator](),
-    new Timer(timers.setTimeout(() => {}, 0)),
+    timer,
     ...internals.filter(isObject),
   ];
+  // The functions that read and write the stack of every error.
+  const { get, set } = Object.getOwnPropertyDescriptor(new Error(), 'stack') ?? {};
   return [
+    ...[get, set].flatMap((each) => each ?? []),
     DOMException,
     Reflect.get(Buffer, Symbol.species) as object,
     ...samples.map((each) => Object.getPrototypeOf(each) as object),
@@ -213,17 +218,25 @@ function plainConsole(): object {
 
 /** A timer of Node is part of a list with all others, also those of the platform. */
 class Timer {
+  static readonly #waiting = new Set<Timer>();
   readonly #timer: NodeJS.Timeout | NodeJS.Immediate;
 
-  constructor(timer: NodeJS.Timeout | NodeJS.Immediate) {
-    this.#timer = timer;
+  /** @param start sets Node's timer; it calls `ended` when the timer does not fire again */
+  constructor(start: (ended: () => void) => NodeJS.Timeout | NodeJS.Immediate) {
+    this.#timer = start(() => Timer.#waiting.delete(this));
+    Timer.#waiting.add(this);
     Object.freeze(this);
+  }
+
+  static get waiting(): number {
+    return Timer.#waiting.size;
   }
 
   static end(timer: unknown): void {
     if (typeof timer === 'object' && timer !== null && #timer in timer) {
       timers.clearTimeout(timer.#timer as NodeJS.Timeout);
       timers.clearImmediate(timer.#timer as NodeJS.Immediate);
+      Timer.#waiting.delete(timer as Timer);
     }
   }
 
@@ -241,21 +254,29 @@ class Timer {
   }
 }
 
+// It would make a timer of any object, and Node's functions would read and change the counts of all timers.
+Reflect.deleteProperty(Timer.prototype, 'constructor');
+
+/** Number of timers that strategies have set and that may still fire. */
+export const strategyTimers = (): number => Timer.waiting;
+
 function plainTimers() {
   type Callback = (...values: unknown[]) => void;
   const { end } = Timer;
   // Node calls a callback as a method of its timer.
   const plain =
-    (callback: Callback): Callback =>
-    (...values) =>
+    (callback: Callback, ended?: () => void): Callback =>
+    (...values) => {
+      ended?.();
       callback(...values);
+    };
   return {
     setTimeout: (callback: Callback, ms?: number, ...values: unknown[]) =>
-      new Timer(timers.setTimeout(plain(callback), ms, ...values)),
+      new Timer((ended) => timers.setTimeout(plain(callback, ended), ms, ...values)),
     setInterval: (callback: Callback, ms?: number, ...values: unknown[]) =>
-      new Timer(timers.setInterval(plain(callback), ms, ...values)),
+      new Timer(() => timers.setInterval(plain(callback), ms, ...values)),
     setImmediate: (callback: Callback, ...values: unknown[]) =>
-      new Timer(timers.setImmediate(plain(callback), ...values)),
+      new Timer((ended) => timers.setImmediate(plain(callback, ended), ...values)),
     clearTimeout: (timer: unknown) => end(timer),
     clearInterval: (timer: unknown) => end(timer),
     clearImmediate: (timer: unknown) => end(timer),
