@@ -66,6 +66,23 @@ if (replaced().length > 0) console.log(replaced().join(' '));
   return spawnSync(process.execPath, args, { encoding: 'utf8' });
 }
 
+it.each([
+  ['of a sandbox', SANDBOX],
+  ['without its flags', WITHOUT_FLAGS],
+])('strategy %s cannot import a module of a later run', (_, flags) => {
+  writeFileSync(join(folder, 'shared/kept.ts'), 'export const box: any = {};');
+  const memo = `await (async () => {
+  const { box } = await import('./shared/kept.ts');
+  if (!box.memo) {
+    box.memo = [];
+    for (let run = 0; run < 9; run++) (await import('./shared/kept.ts?run=' + run)).box.memo = box.memo;
+  }
+  return box.memo;
+})()`;
+  const { stdout, stderr } = loadedTwice('kept', memo, flags);
+  expect(stdout + stderr).toBe('1\n1\n');
+});
+
 /** Where a strategy may keep its counter. */
 const PLACES = [
   ['a global name', '((globalThis as any).memo ??= [])'],

@@ -83,7 +83,8 @@ registerHooks({
     }
     if (isOfFolder(specifier, parentURL)) {
       const resolved = nextResolve(specifier, context);
-      if (resolved.url.startsWith(FOLDER)) return resolved;
+      // A query would name the module of another run, see fresh-strategy.ts.
+      if (resolved.url.startsWith(FOLDER)) return { ...resolved, url: addressOf(resolved.url) };
     }
     const file = decodeURIComponent(new URL(parentURL).pathname.slice(new URL(FOLDER).pathname.length));
     throw new Error(

@@ -26,9 +26,9 @@ let runs = 0;
 export function freshStrategy(path: string): Required<Pick<StrategyWithDigest, 'load' | 'replaced'>> {
   const address = pathToFileURL(path).href;
   const globals = shareGlobals({ ...indicators });
+  if (folders.size === 0) registerHooks({ resolve: resolveFresh });
+  folders.add(pathToFileURL(`${dirname(path)}/`).href);
   const load = async () => {
-    if (folders.size === 0) registerHooks({ resolve: resolveFresh });
-    folders.add(pathToFileURL(`${dirname(path)}/`).href);
     globals.restore(basename(path));
     const { default: definition } = await importModule(`${address}?run=${++runs}`);
     return definition as StrategyDefinition;
@@ -36,7 +36,10 @@ export function freshStrategy(path: string): Required<Pick<StrategyWithDigest, '
   return { load, replaced: globals.replaced };
 }
 
-/** Adds the run of the importing module to imports from the strategy folder, so that Node evaluates them again. */
+/**
+ * Adds the run of the importing module to imports from the strategy folder, so that Node evaluates them again. A query or fragment of
+ * their own is left out: it would name the module of another run, in which a strategy could keep state.
+ */
 function resolveFresh(
   specifier: string,
   context: Parameters<Parameters<typeof registerHooks>[0]['resolve'] & object>[1],
@@ -45,7 +48,8 @@ function resolveFresh(
   const resolved = nextResolve(specifier, context);
   const parent = context.parentURL ?? '';
   const run = RUN.exec(parent)?.[0];
-  const folder = run && [...folders].find((each) => parent.startsWith(each));
+  const folder = [...folders].find((each) => parent.startsWith(each));
   if (!folder || !resolved.url.startsWith(folder)) return resolved;
-  return { ...resolved, url: `${resolved.url}${run}` };
+  const [address] = resolved.url.split(/[?#]/, 1);
+  return { ...resolved, url: `${address}${run ?? ''}` };
 }
