@@ -139,6 +139,16 @@ describe('changed strategy files', () => {
     expect(await strategies.find('yours')).toBeUndefined();
   });
 
+  it('changed data that a file imports takes effect on the next call', async () => {
+    add('shared/levels.json', '60');
+    const imported = "import stakeAmount from './shared/levels.json' with { type: 'json' };\n";
+    add('mine.ts', `${imported}${sound(`name: 'mine', stakeAmount`)}`);
+    const strategies = open();
+    expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(60);
+    add('shared/levels.json', '70');
+    expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(70);
+  });
+
   it('file that loads forever does not delay other strategies', async () => {
     add('sound.ts', sound(`name: 'sound'`));
     const strategies = open({ loadLimitMs: 60_000 });

@@ -35,6 +35,37 @@ it('digest changes with the file or a module it can import', async () => {
   expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(before.get('one.ts'));
 });
 
+it.each([
+  ['data', 'data.json', '[1]', '[2]'],
+  ['shared data', 'shared/data.json', '[1]', '[2]'],
+  ['a shared module of JavaScript', 'shared/levels.mjs', 'export const a = 1;', 'export const a = 2;'],
+  ['a module of JavaScript', 'levels.js', 'export const a = 1;', 'export const a = 2;'],
+  ['a module', 'levels.mts', 'export const a = 1;', 'export const a = 2;'],
+])('digest changes with %s', async (_, file, before, after) => {
+  writeFileSync(join(folder, file), before);
+  const digests = await digestStrategyFiles(folder);
+  writeFileSync(join(folder, file), after);
+  expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(digests.get('one.ts'));
+});
+
+it('digest changes with a strategy that the file imports, and with those that this one imports', async () => {
+  writeFileSync(join(folder, 'three.ts'), "export { default } from './two.ts';");
+  writeFileSync(join(folder, 'four.ts'), "export { default } from './three.ts';");
+  const before = await digestStrategyFiles(folder);
+  expect([...before.keys()]).toEqual(['four.ts', 'one.ts', 'three.ts', 'two.ts']);
+  writeFileSync(join(folder, 'two.ts'), "export default { name: 'two', changed: true };");
+  const after = await digestStrategyFiles(folder);
+  const changed = [...after.keys()].filter((file) => after.get(file) !== before.get(file));
+  expect(changed).toEqual(['four.ts', 'three.ts', 'two.ts']);
+  writeFileSync(
+    join(folder, 'shared/levels.ts'),
+    "export { default } from '../two.ts'; export const level = 1;",
+  );
+  const shared = await digestStrategyFiles(folder);
+  writeFileSync(join(folder, 'two.ts'), "export default { name: 'two' };");
+  expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(shared.get('one.ts'));
+});
+
 it('loadStrategyFiles rejects a file without a strategy by name', async () => {
   writeFileSync(join(folder, 'helper.ts'), 'export const x = 1;');
   await expect(loadStrategyFiles(folder)).rejects.toThrow(/helper\.ts: it has no default export/);

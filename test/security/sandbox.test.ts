@@ -244,6 +244,17 @@ describe('code in the strategy folder', () => {
     expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toBe('2 2\n');
   });
 
+  it('strategy imports another one only by the name that its digest covers', async () => {
+    writeFileSync(join(folder, 'other.ts'), "export default 'imported';");
+    expect(await importing("export { default } from './other.ts';")).toBe('imported');
+    for (const path of ["'./oth' + 'er.ts'", "'./oth\\x65r.ts'", "'./oth%65r.ts'"]) {
+      expect(await importing(`export default (await import(${path})).default;`)).toContain('may import only');
+    }
+    writeFileSync(join(folder, 'other.ts'), `export default 'imported';${' '.repeat(4 * 1024 * 1024)}`);
+    expect(await importing("export { default } from './other.ts';")).toContain('may import only');
+    rmSync(join(folder, 'other.ts'));
+  });
+
   it('a file writes nothing by flags of V8', async () => {
     const flags = [
       '--log-all',

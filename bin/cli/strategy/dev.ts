@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isSource } from '#adapters/strategies/source-formats.ts';
 import { digestStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 import { lowestDeflation } from '#contract/values/deflated-ratio.ts';
 import { foldWarnings } from '#contract/values/fold-warnings.ts';
@@ -44,7 +45,7 @@ class Saves {
   }
 
   #changed(name: string | null): void {
-    if (!name?.endsWith('.ts')) return;
+    if (!name || !isSource(name)) return;
     this.#since ??= performance.now();
     this.#waiting?.(this.#since);
   }

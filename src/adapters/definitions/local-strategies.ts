@@ -2,9 +2,10 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { GIVEN_SIGNALS, knownBuiltIns, sortedByName } from '#adapters/strategies/known-strategies.ts';
+import { MAX_SOURCE_BYTES } from '#adapters/strategies/source-formats.ts';
 import {
   digestSources,
-  MAX_SOURCE_BYTES,
+  type Source,
   strategyDigests,
   USER_STRATEGIES,
 } from '#adapters/strategies/strategy-files.ts';
@@ -185,7 +186,7 @@ export class LocalStrategies implements Strategies {
       if (look.signature !== this.#signature || this.#isUncertain) {
         // The sandbox grants read access by path, and a link would lead out of the folder.
         const isClosed = look.links.length > 0;
-        const sources = isClosed ? new Map<string, string>() : await digestSources(this.#folder);
+        const sources = isClosed ? new Map<string, Source>() : await digestSources(this.#folder);
         if (!isClosed) this.#stripTypes(sources);
         const rejected = isClosed
           ? reasons(look.links, LINK)
@@ -203,7 +204,7 @@ export class LocalStrategies implements Strategies {
   }
 
   /** Runs in the background: a task that starts earlier removes the types itself. */
-  #stripTypes(sources: ReadonlyMap<string, string>): void {
+  #stripTypes(sources: ReadonlyMap<string, Source>): void {
     if (!this.#compiled) return;
     stripStrategies(this.#folder, strippedSources(this.#compiled), sources).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { MAX_SOURCE_BYTES } from '../strategies/strategy-files.ts';
+import { isSource, MAX_SOURCE_BYTES } from '../strategies/source-formats.ts';
 
 /** File systems with coarse times: a second change within this interval may have the same modification time, ms. */
 const CLOCK_STEP_MS = 2_000;
@@ -21,14 +21,14 @@ export interface FolderLook {
 }
 
 /**
- * Names, sizes and times of all `.ts` files in a folder and its subfolders. A folder that does not exist has no files.
+ * Names, sizes and times of all sources in a folder and its subfolders. A folder that does not exist has no files.
  *
  * @param now Unix ms
  * @throws Error of the file system
  */
 export async function lookAtFolder(folder: string, now: number): Promise<FolderLook> {
   const entries = await entriesOf(folder);
-  const sources = entries.filter((entry) => entry.name.endsWith('.ts') || entry.isSymbolicLink());
+  const sources = entries.filter((entry) => isSource(entry.name) || entry.isSymbolicLink());
   const looks = await Promise.all(
     sources.map(async (entry) => {
       const path = join(entry.parentPath, entry.name);
@@ -44,14 +44,16 @@ export async function lookAtFolder(folder: string, now: number): Promise<FolderL
     signature: looks.map(({ name, state }) => `${JSON.stringify(name)} ${state}\n`).join(''),
     isRecent: looks.some(({ changed }) => Math.abs(now - changed) < CLOCK_STEP_MS),
     notFiles: looks
-      .filter(({ name, entry }) => !entry.isFile() && !entry.isSymbolicLink() && !name.includes('/'))
+      .filter(({ name, entry }) => !entry.isFile() && !entry.isSymbolicLink() && isStrategy(name))
       .map(({ name }) => name),
     tooLarge: looks
-      .filter(({ name, entry, size }) => entry.isFile() && size > MAX_SOURCE_BYTES && !name.includes('/'))
+      .filter(({ name, entry, size }) => entry.isFile() && size > MAX_SOURCE_BYTES && isStrategy(name))
       .map(({ name }) => name),
     links: looks.filter(({ entry }) => entry.isSymbolicLink()).map(({ name }) => name),
   };
 }
+
+const isStrategy = (name: string) => !name.includes('/') && name.endsWith('.ts');
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeFile } from '../code-file.ts';
 import { sandboxArguments } from '../processes/sandbox.ts';
 import { strippedFile } from '../processes/stripped-file.ts';
-import { digestSources } from '../strategies/strategy-files.ts';
+import { MAX_SOURCE_BYTES } from '../strategies/source-formats.ts';
+import { digestSources, type Source } from '../strategies/strategy-files.ts';
 
 const PROGRAM = fileURLToPath(codeFile('./strip-types', import.meta.url));
 const LIMIT_MS = 10_000;
@@ -23,11 +24,12 @@ const LIMIT_MS = 10_000;
 export async function stripStrategies(
   folder: string,
   stripped: string,
-  sources?: ReadonlyMap<string, string>,
+  sources?: ReadonlyMap<string, Source>,
 ): Promise<void> {
   const missing = [...(sources ?? (await digestSources(folder)))]
-    .filter(([, digest]) => !existsSync(join(stripped, strippedFile(digest))))
-    .map(([file]) => join(folder, file));
+    .filter(([file, { digest }]) => file.endsWith('.ts') && !existsSync(join(stripped, strippedFile(digest))))
+    .map(([file]) => join(folder, file))
+    .filter((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? Infinity) <= MAX_SOURCE_BYTES);
   if (missing.length === 0) return;
   mkdirSync(stripped, { recursive: true, mode: 0o700 });
   const args = sandboxArguments({ read: [folder], write: [stripped] });

@@ -8,7 +8,7 @@
  * Compiled strategy code is therefore not cached. Sources are loaded with their types already removed, see stripped-sources.ts.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import {
   flushCompileCache,
   getCompileCacheDir,
@@ -23,6 +23,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import { codeFile } from '../code-file.ts';
+import { MAX_SOURCE_BYTES, namedIn, SOURCE_FORMATS } from '../strategies/source-formats.ts';
 import { closeGlobals } from './strategy-globals.ts';
 import { strippedEnd, strippedFile } from './stripped-file.ts';
 
@@ -46,26 +47,33 @@ const OWN_ADDRESS = pathToFileURL(import.meta.filename).href;
  */
 const ENGINE_IMPORT = /^#engine\/(?!.*\.\.)[\w./-]+([?#][\w=]*)?$/;
 
-/** Formats by extension. Node would take a file without imports and exports as CommonJS, whose `module` leads to all of Node. */
-const FORMATS: Readonly<Record<string, string>> = {
-  '.ts': 'module-typescript',
-  '.mts': 'module-typescript',
-  '.js': 'module',
-  '.mjs': 'module',
-  '.json': 'json',
-};
-
 /** Without query and fragment, which would make another instance of the module. */
 const addressOf = (url: string) => url.split(/[?#]/, 1)[0]!;
 
-const formatOf = (url: string) => FORMATS[extname(new URL(url).pathname)];
+const formatOf = (url: string) => SOURCE_FORMATS[extname(new URL(url).pathname)];
 
 /** True if a path leads to a file that a strategy may import. By its text only: an error must not say which other files exist. */
 function isOfFolder(specifier: string, parentURL: string): boolean {
   if (!/^\.\.?\//.test(specifier)) return false;
   const { href } = new URL(specifier, parentURL);
-  return href.startsWith(FOLDER) && formatOf(href) !== undefined;
+  return href.startsWith(FOLDER) && formatOf(href) !== undefined && !isUnnamed(href, parentURL);
 }
+
+/**
+ * True for another strategy that is too large, or whose name is not in the importing source: a change of it would not change the digest
+ * of that source.
+ */
+function isUnnamed(href: string, parentURL: string): boolean {
+  const name = fileOf(href);
+  if (name.includes('/') || !name.endsWith('.ts')) return false;
+  const [file, parent] = [href, parentURL].map((url) => fileURLToPath(addressOf(url))) as [string, string];
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  return size > MAX_SOURCE_BYTES || !namedIn(readFileSync(parent)).has(name);
+}
+
+/** Path in the strategy folder. */
+const fileOf = (url: string) =>
+  decodeURIComponent(new URL(url).pathname.slice(new URL(FOLDER).pathname.length));
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -86,9 +94,8 @@ registerHooks({
       // A query would name the module of another run, see fresh-strategy.ts.
       if (resolved.url.startsWith(FOLDER)) return { ...resolved, url: addressOf(resolved.url) };
     }
-    const file = decodeURIComponent(new URL(parentURL).pathname.slice(new URL(FOLDER).pathname.length));
     throw new Error(
-      `${file} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder that are modules (${Object.keys(FORMATS).join(', ')})`,
+      `${fileOf(parentURL)} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder that are modules (${Object.keys(SOURCE_FORMATS).join(', ')}), another strategy by its name as it is written`,
     );
   },
   load(url, context, nextLoad) {

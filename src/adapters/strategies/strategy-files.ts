@@ -1,4 +1,5 @@
-import type { Dirent } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, type Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,18 +7,16 @@ import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sha256 } from '../sha256.ts';
 import { importModule } from './import-module.ts';
+import { isSource, MAX_SOURCE_BYTES, namedIn } from './source-formats.ts';
 
 export interface StrategyFile extends StrategyWithDigest {
   readonly file: string;
-  /** SHA-256 over the file's text and every file in subfolders, which it may import; hex. */
+  /** SHA-256 over the file's text and every file that it may import, see {@link strategyDigests}; hex. */
   readonly digest: string;
 }
 
 /** Default folder of the users' strategies, next to `src`. */
 export const USER_STRATEGIES = join(import.meta.dirname, '../../../strategies');
-
-/** Larger sources are not read: a file with a hole takes no space on the disk, and all of its size in memory. */
-export const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
 /*
  * Bundles have no such folder. Their build replaces this module with one that contains the files.
@@ -91,44 +90,83 @@ export async function digestStrategyFiles(folder: string): Promise<Map<string, s
   return strategyDigests(await digestSources(folder));
 }
 
+/** A file that is a strategy, or that one may import. */
+export interface Source {
+  /** SHA-256, hex. */
+  readonly digest: string;
+  /** Names of `.ts` files in its text. */
+  readonly named: ReadonlySet<string>;
+}
+
 /**
- * SHA-256 of each `.ts` source in a folder and its subfolders, hex, by relative path in ascending order. A file that is deleted
- * before it is read is left out, as is one of more than {@link MAX_SOURCE_BYTES}.
+ * Every source in a folder and its subfolders by relative path in ascending order. A file that is deleted before it is read is left
+ * out, as is a strategy of more than {@link MAX_SOURCE_BYTES}.
  *
  * @throws Error that names a link in the folder
  */
-export async function digestSources(folder: string): Promise<Map<string, string>> {
+export async function digestSources(folder: string): Promise<Map<string, Source>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isSymbolicLink()) throw linkRejected(entry);
-  const sources = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'));
-  const digested = await Promise.all(
-    sources.map(async ({ parentPath, name }) => {
+  const sources = entries.filter((entry) => entry.isFile() && isSource(entry.name));
+  const found: (readonly [string, Source])[] = [];
+  // A few at a time, which bounds the memory.
+  for (let from = 0; from < sources.length; from += AT_ONCE) {
+    const read = sources.slice(from, from + AT_ONCE).map(async ({ parentPath, name }) => {
       const path = join(parentPath, name);
-      return [relative(folder, path), await digestFile(path)] as const;
-    }),
-  );
-  const found = digested.filter((each): each is readonly [string, string] => each[1] !== undefined);
+      const file = relative(folder, path);
+      return [file, await readSource(path, isStrategy(file))] as const;
+    });
+    for (const [file, source] of await Promise.all(read)) if (source) found.push([file, source]);
+  }
   return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Strategy files among the sources of a folder, each with the digest over its text and all shared files. */
-export function strategyDigests(sources: ReadonlyMap<string, string>): Map<string, string> {
-  const isShared = (file: string) => file !== basename(file);
-  const shared = [...sources]
-    .filter(([file]) => isShared(file))
-    .map(([file, digest]) => `${file} ${digest}\n`);
-  const own = [...sources].filter(([file]) => !isShared(file));
-  return new Map(own.map(([file, digest]) => [file, sha256(shared.join('') + digest)]));
+/** Every `.ts` file directly in the folder is a strategy. */
+const isStrategy = (file: string) => file === basename(file) && file.endsWith('.ts');
+
+/**
+ * Strategy files among the sources of a folder, each with the digest over its text and all files that it may import: shared ones, and
+ * other strategies that it, or one of these, names.
+ */
+export function strategyDigests(sources: ReadonlyMap<string, Source>): Map<string, string> {
+  const shared = [...sources].filter(([file]) => !isStrategy(file));
+  const own = [...sources].filter(([file]) => isStrategy(file));
+  const namedByShared = shared.flatMap(([, { named }]) => [...named]);
+  return new Map(
+    own.map(([file, source]) => {
+      const others = new Set([...source.named, ...namedByShared]);
+      for (const name of others) for (const each of sources.get(name)?.named ?? []) others.add(each);
+      others.delete(file);
+      const imported = own.filter(([name]) => others.has(name));
+      const lines = [...shared, ...imported].map(([name, { digest }]) => `${name} ${digest}\n`);
+      return [file, sha256(lines.join('') + source.digest)];
+    }),
+  );
 }
 
-/** Digest of a file's text, or of the reason why it cannot be read; undefined when the file is gone or too large. */
-async function digestFile(path: string): Promise<string | undefined> {
+/** Files that are read at the same time. */
+const AT_ONCE = 16;
+/** Larger files are not read: their size and time stand for their content. */
+const MAX_DIGESTED_BYTES = 64 * 1024 * 1024;
+
+/** Undefined when the file is gone, or a strategy that is too large. The reason why a file cannot be read stands for its content. */
+async function readSource(path: string, isOwn: boolean): Promise<Source | undefined> {
+  const standsFor = (text: string): Source => ({ digest: sha256(text), named: new Set() });
   try {
-    if ((await stat(path)).size > MAX_SOURCE_BYTES) return undefined;
-    return sha256(await readFile(path));
+    const { size, mtimeMs } = await stat(path);
+    if (size <= MAX_SOURCE_BYTES) {
+      const content = await readFile(path);
+      const named = path.endsWith('.json') ? new Set<string>() : namedIn(content);
+      return { digest: sha256(content), named };
+    }
+    if (isOwn) return undefined;
+    if (size > MAX_DIGESTED_BYTES) return standsFor(`large: ${size} ${mtimeMs}`);
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk);
+    return { digest: hash.digest('hex'), named: new Set() };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? undefined : sha256(`unreadable: ${code}`);
+    return code === 'ENOENT' ? undefined : standsFor(`unreadable: ${code}`);
   }
 }
 
