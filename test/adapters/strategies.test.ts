@@ -1,4 +1,5 @@
 import { copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -147,6 +148,19 @@ describe('changed strategy files', () => {
     expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(60);
     add('shared/levels.json', '70');
     expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(70);
+  });
+
+  it('many files that load forever do not delay a file after them', async () => {
+    const atOnce = Math.max(2, availableParallelism());
+    for (let number = 0; number < atOnce + 2; number++) add(`loops${number}.ts`, 'for (;;);');
+    add('mine.ts', sound(`name: 'mine'`));
+    const strategies = open({ loadLimitMs: 3_000 });
+    const first = [
+      strategies.list().then(() => 'all files are read'),
+      strategies.find('mine').then((found) => found?.definition.name),
+    ];
+    expect(await Promise.race(first)).toBe('mine');
+    await first[0];
   });
 
   it('file that loads forever does not delay other strategies', async () => {

@@ -119,25 +119,31 @@ export class DefinitionProcess {
   }
 }
 
-/** Limits the number of concurrent actions; further actions wait in order. */
+/** Limits the number of concurrent actions; further actions wait in order, preferred ones first. */
 export class Slots {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly start: () => void; readonly owner: object | undefined }[] = [];
   #free: number;
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  async run<T>(action: () => Promise<T>): Promise<T> {
+  async run<T>(action: () => Promise<T>, owner?: object): Promise<T> {
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await new Promise<void>((start) => this.#waiting.push({ start, owner }));
     try {
       return await action();
     } finally {
       const next = this.#waiting.shift();
-      if (next) next();
+      if (next) next.start();
       else this.#free++;
     }
+  }
+
+  /** Starts the waiting action of `owner` next. */
+  prefer(owner: object): void {
+    const index = this.#waiting.findIndex((each) => each.owner === owner);
+    if (index > 0) this.#waiting.unshift(...this.#waiting.splice(index, 1));
   }
 }
 

@@ -107,7 +107,12 @@ export class LocalStrategies implements Strategies {
     const builtIn = name === GIVEN_SIGNALS.definition.name ? GIVEN_SIGNALS : this.#builtIns.get(name);
     if (builtIn) return builtIn;
     const versions = await this.#current();
-    await Promise.all(versions.filter(({ formerName }) => formerName === name).map(({ reading }) => reading));
+    // Other files may take as long as the limit.
+    const likely = versions.filter(
+      ({ file, formerName, outcome }) => (formerName ?? (outcome ? null : this.#declaredName(file))) === name,
+    );
+    for (const version of likely) this.#readings.prefer(version);
+    await Promise.all(likely.map(({ reading }) => reading));
     const found = () => this.#divide(versions).known.find(({ definition }) => definition.name === name);
     const already = found();
     if (already) return already;
@@ -249,7 +254,7 @@ export class LocalStrategies implements Strategies {
   async #read(version: Version): Promise<void> {
     const outcome = REASONS.includes(version.digest)
       ? { error: version.digest, line: null, strategy: null }
-      : await this.#readings.run(() => this.#outcomeOf(version));
+      : await this.#readings.run(() => this.#outcomeOf(version), version);
     const isFirst = version.attempts++ === 0;
     version.outcome = outcome;
     if ('error' in outcome && isFirst && !this.#isClosed) {
