@@ -69,6 +69,22 @@ it('dev runs a strategy after each save, compares it with the last one and count
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);
 }, 60_000);
 
+it('dev escapes control characters of the name in a file', async () => {
+  const file = join(folder, 'named.ts');
+  writeFileSync(file, "export default defineStrategy({ name: 'named\x1b]0;title\x07\u202e' });");
+  const child = spawn(process.execPath, ['bin/touchstone.ts', 'dev', 'named'], {
+    env: { ...environment, TOUCHSTONE_HOME: platform.home, TMPDIR: tmpdir() },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  child.kill('SIGINT');
+  await ended;
+  rmSync(file);
+  expect(value).toContain('for changes of named');
+  expect(value).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
 it('data prints what is stored, what is stale, and what a run without collecting lacks', async () => {
   const range = { start: '2024-01-01T00:00:00Z', end: '2024-01-03T00:00:00Z' };
   await platform.run({

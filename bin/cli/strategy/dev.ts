@@ -11,7 +11,7 @@ import { TOUCHSTONE } from '#contract/values/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from '../client.ts';
 import { given, UsageError } from '../options.ts';
-import { duration, statusWithError, table } from '../output.ts';
+import { duration, escapeControlChars, statusWithError, table } from '../output.ts';
 import { type Comparison, changeText, compareResults, valueTexts } from '../reports/comparison.ts';
 import { backtestPath, type Job, loadResults, type Results } from '../reports/load-results.ts';
 import { candlesText, deflatedText } from '../reports/report-text.ts';
@@ -59,6 +59,8 @@ class Saves {
 
   #first(signal: AbortSignal): Promise<number | undefined> {
     return new Promise((resolve) => {
+      // During a run.
+      if (signal.aborted) resolve(undefined);
       this.#waiting = resolve;
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });
@@ -79,7 +81,8 @@ export async function develop(session: Session, strategy: string, options: DevOp
   const saves = new Saves(folder);
   const runs = new Runs(session, name, options);
   try {
-    if (!options.json) console.log(`Watching ${folder} for changes of ${name}; Ctrl-C ends`);
+    if (!options.json)
+      console.log(escapeControlChars(`Watching ${folder} for changes of ${name}; Ctrl-C ends`));
     let saved: number | undefined;
     let source = '';
     do {
