@@ -35,6 +35,14 @@ it('digest changes with the file or a module it can import', async () => {
   expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(before.get('one.ts'));
 });
 
+it('property of a definition has one value, also with a getter', async () => {
+  const source = "let reads = 0; export default { name: 'two', get callbacks() { return ++reads; } };";
+  writeFileSync(join(folder, 'two.ts'), source);
+  const [, two] = await loadStrategyFiles(folder);
+  for (const { callbacks } of [two!.definition, two!.definition, await two!.load!()])
+    expect(callbacks).toBe(1);
+});
+
 it.each([
   ['data', 'data.json', '[1]', '[2]'],
   ['shared data', 'shared/data.json', '[1]', '[2]'],

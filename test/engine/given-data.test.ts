@@ -55,6 +55,22 @@ describe('strategy with callbacks', () => {
     expect(running({ customExit })).toBe(running({ customExit: () => null }));
   });
 
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('callbacks that are shown after %i reads get copies too', (hidden) => {
+    const shown = (customExit: NonNullable<StrategyCallbacks['customExit']>) => {
+      let reads = 0;
+      const strategy = Object.defineProperty({ ...SAMPLE_STRATEGY }, 'callbacks', {
+        get: () => (reads++ < hidden ? undefined : { customExit }),
+        enumerable: true,
+      });
+      return run(sampleInput({ strategy, config: { ...CONFIG, minimal_roi: {} } }));
+    };
+    const changed = shown(({ candles, index }) => {
+      for (const column of Object.values(candles) as Float64Array[]) column.fill(column[index]! * 2, index);
+      return null;
+    });
+    expect(changed).toBe(shown(() => null));
+  });
+
   it('arrays with methods of the strategy do not get the memory of the candles', () => {
     const take = (source: Float64Array) => void new Float64Array(source.buffer).fill(1);
     const indicators: StrategyDefinition['indicators'] = (candles, ...others) => {

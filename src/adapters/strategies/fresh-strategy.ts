@@ -31,10 +31,14 @@ export function freshStrategy(path: string): Required<Pick<StrategyWithDigest, '
   const load = async () => {
     globals.restore(basename(path));
     const { default: definition } = await importModule(`${address}?run=${++runs}`);
-    return definition as StrategyDefinition;
+    return ownDefinition(definition as StrategyDefinition);
   };
   return { load, replaced: globals.replaced };
 }
+
+/** Each property is read once: a getter may answer differently each time. */
+export const ownDefinition = (definition: StrategyDefinition): StrategyDefinition =>
+  typeof definition === 'object' && definition !== null ? { ...definition } : definition;
 
 /**
  * Adds the run of the importing module to imports from the strategy folder, so that Node evaluates them again. A query or fragment of

@@ -30,8 +30,8 @@ export const USER_STRATEGIES = join(import.meta.dirname, '../../../strategies');
  */
 export async function loadStrategyFiles(folder = USER_STRATEGIES): Promise<StrategyFile[]> {
   const digests = await digestStrategyFiles(folder);
-  const { freshStrategy } = await importLoader();
-  return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest, freshStrategy)));
+  const loader = await importLoader();
+  return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest, loader)));
 }
 
 /**
@@ -68,10 +68,10 @@ async function findAmong(
   folder: string,
 ): Promise<StrategyFile | undefined> {
   const problems: string[] = [];
-  const { freshStrategy } = await importLoader();
+  const loader = await importLoader();
   for (const [file, digest] of digests) {
     try {
-      const loaded = await loadFile(folder, file, digest, freshStrategy);
+      const loaded = await loadFile(folder, file, digest, loader);
       if (loaded.definition.name === name) return loaded;
     } catch (error) {
       problems.push((error as Error).message);
@@ -183,7 +183,7 @@ async function loadFile(
   folder: string,
   file: string,
   digest: string,
-  freshStrategy: Awaited<ReturnType<typeof importLoader>>['freshStrategy'],
+  { freshStrategy, ownDefinition }: Awaited<ReturnType<typeof importLoader>>,
 ): Promise<StrategyFile> {
   const path = join(folder, file);
   const fresh = freshStrategy(path);
@@ -193,7 +193,7 @@ async function loadFile(
     };
     if (!module.default)
       throw new Error('it has no default export; write export default defineStrategy({...})');
-    return { file, definition: module.default, digest, ...fresh };
+    return { file, definition: ownDefinition(module.default), digest, ...fresh };
   } catch (cause) {
     throw new Error(`Strategy file ${path}: ${inWords(cause)}`, { cause });
   }

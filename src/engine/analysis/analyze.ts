@@ -2,6 +2,7 @@ import { nearestName } from '#contract/values/nearest-name.ts';
 import type { Candles } from '../candles.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
+import { ownColumn, ownColumns, ownFlags } from '../own-columns.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
   Columns,
@@ -17,7 +18,6 @@ import { giveCandles } from './candle-checks.ts';
 import { firstAbove } from './flag-columns.ts';
 import { type InformativeCandles, type InformativeSeries, informativeSeries } from './informative.ts';
 import { KeptArrays } from './kept-arrays.ts';
-import { ownColumn, ownColumns, ownFlags } from './own-columns.ts';
 
 /** Columns and signals of a strategy for one pair. Every column is as long as the candles. */
 export interface Analysis {

@@ -1,7 +1,7 @@
 import { type Candles, lazyCandles } from '../candles.ts';
+import { ownColumn } from '../own-columns.ts';
 import type { Columns } from '../strategy.ts';
 import { type GivenCandles, isEqual } from './candle-checks.ts';
-import { ownColumn } from './own-columns.ts';
 
 /**
  * Arrays of one series that a strategy with callbacks was given or returned. A module variable may keep them. During a simulation

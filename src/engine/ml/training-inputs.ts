@@ -1,12 +1,12 @@
 import { DAY_MS } from '#contract/values/durations.ts';
 import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../analysis/analyze.ts';
-import { ownColumns, ownFlags } from '../analysis/own-columns.ts';
 import type { Candles } from '../candles.ts';
 import { mfi } from '../indicators/momentum.ts';
 import { sma } from '../indicators/moving-averages.ts';
 import { williamsR } from '../indicators/oscillators.ts';
 import { linearRegressionSlope, standardDeviation, zScore } from '../indicators/statistics.ts';
 import { trueRange } from '../indicators/volatility.ts';
+import { ownColumns, ownFlags } from '../own-columns.ts';
 import {
   type Columns,
   type InformativeColumns,

@@ -14,12 +14,12 @@ import { countSet } from '../analysis/flag-columns.ts';
 import { givenAnalysis } from '../analysis/given-signals.ts';
 import { describeInformative, informativeWarnings } from '../analysis/informative.ts';
 import { KeptArrays } from '../analysis/kept-arrays.ts';
-import { ownColumn } from '../analysis/own-columns.ts';
 import { type Candles, lazyCandles, sliceCandles } from '../candles.ts';
 import { digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type FitWindow, type MlAnalysis, type MlRun, predicting } from '../ml/fit-window.ts';
 import { type PairModels, pairModels } from '../ml/model-report.ts';
 import { planWindows } from '../ml/windows.ts';
+import { ownColumn } from '../own-columns.ts';
 import type { PairInput } from '../simulator/types.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, messageOf, reportActivity } from '../strategy-errors.ts';
@@ -146,7 +146,7 @@ function allRows(
     candles: traded,
     signals: { ...signals, ...(tags && { tags }) } as Signals,
     ...(strategy.callbacks && {
-      // Copies: a callback can write into them.
+      // Copies, as a callback can write into them: the same for all simulations.
       seen: lazyCandles((name) => ownColumn(traded[name])),
       columns: cutColumns(columns, from, to),
       informative: cutInformative(informative, from, to),

@@ -52,7 +52,7 @@ export interface PairInput {
   readonly columns?: Columns;
   /** Informative columns by their keys, for callbacks only. */
   readonly informative?: Readonly<Record<string, Columns>>;
-  /** Candles for callbacks, with the rows of `candles`. Default: `candles`. */
+  /** Candles for callbacks, with the rows of `candles`. Default: copies of `candles`. */
   readonly seen?: Candles;
   /** Arrays that the strategy may have kept: before each callback they show the rows that are known. */
   readonly kept?: readonly KeptRows[];

@@ -1,4 +1,5 @@
-import type { Candles } from '../../candles.ts';
+import { type Candles, lazyCandles } from '../../candles.ts';
+import { ownColumn } from '../../own-columns.ts';
 import { MarginTiers } from '../rules/margin.ts';
 import { derivePriceTicks, OrderRules } from '../rules/precision.ts';
 import { type Direction, LONG, SHORT } from '../rules/prices.ts';
@@ -43,13 +44,16 @@ export class Market {
     input: PairInput,
     index: number,
     offset: number,
-    { timeframeMs, canShort, maintenanceMarginRate, slippage, participation }: ResolvedSettings,
+    { timeframeMs, canShort, maintenanceMarginRate, slippage, participation, callbacks }: ResolvedSettings,
     silent: Uint8Array,
   ) {
     this.input = input;
     this.index = index;
     this.candles = input.candles;
-    this.seen = input.seen ?? input.candles;
+    const isSeen = Object.keys(callbacks).length > 0;
+    // Never those of the run: a callback can write into them.
+    this.seen =
+      input.seen ?? (isSeen ? lazyCandles((name) => ownColumn(input.candles[name])) : input.candles);
     this.start = input.candles.timestamp[0]!;
     this.#timeframeMs = timeframeMs;
     const { instrument, ticks } = input;

@@ -1,4 +1,4 @@
-import type { Columns } from '../strategy.ts';
+import type { Columns } from './strategy.ts';
 
 // Copies of arrays that a strategy has. It may change an array later, and replace a method of one: `slice` of such an array is a
 // function of the strategy. The constructor reads the memory, without a call.
