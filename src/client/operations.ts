@@ -117,7 +117,7 @@ export const listCatalog = /* @__PURE__ */ get<'listCatalog'>(backend, '/catalog
 export const compareVersions = /* @__PURE__ */ get<'compareVersions'>(backend, '/catalog/strategies/{name}/compare');
 
 /** Deliver events to a URL. */
-export const createWebhook = /* @__PURE__ */ post<'createWebhook'>(backend, '/webhooks');
+export const createWebhook = /* @__PURE__ */ postOnce<'createWebhook'>(backend, '/webhooks');
 
 /** Webhooks of the caller; of all users for admins. */
 export const listWebhooks = /* @__PURE__ */ get<'listWebhooks'>(backend, '/webhooks');

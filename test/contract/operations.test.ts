@@ -6,6 +6,7 @@ import {
   documentedErrors,
   type Operation,
   pathsOf,
+  takesIdempotencyKey,
   WITHOUT_BODY,
 } from '#contract/values/operation.ts';
 
@@ -46,6 +47,13 @@ const STABLE = [
 ];
 
 describe('operations table', () => {
+  it('only what finds its first creation again takes an Idempotency-Key', () => {
+    const creating = rows.filter(({ method, success }) => method === 'POST' && 201 in success);
+    const unrepeatable = creating.filter((row) => !takesIdempotencyKey(row)).map(({ id }) => id);
+    // Its secret is returned once, so a repeat creates another one.
+    expect(unrepeatable).toEqual(['createWebhook']);
+  });
+
   it.each(STABLE)('operations table contains %s', (row) => {
     const known = rows.flatMap((operation) =>
       pathsOf(operation).map(

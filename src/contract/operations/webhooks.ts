@@ -29,11 +29,12 @@ export const WEBHOOK_OPERATIONS = [
     tag: WEBHOOKS,
     summary: 'Deliver events to a URL',
     description:
-      'Signed as Standard Webhooks specify. Each event is delivered at least once and is attempted for 24 hours. Grants to groups do not count: the platform learns groups from tokens only.',
+      'Signed as Standard Webhooks specify. Each event is delivered at least once and is attempted for 24 hours. Grants to groups count by the groups of the owner at its last request. A repeated call creates another webhook: its secret is returned once.',
     body: WebhookRequest,
     success: { 201: { description: 'The webhook with its secret', schema: WebhookWithSecret } },
     errors: ['VAL005', 'RES005', 'DATA005'],
     access: 'researcher',
+    createsEachTime: true,
     fieldRoles: { all: 'admin' },
   },
   {

@@ -76,6 +76,8 @@ export interface Operation {
   readonly auditedAs?: { readonly kind?: string; readonly field: string };
   /** Takes the header Touchstone-Session: the submitted job counts as a trial of that session. */
   readonly takesSession?: true;
+  /** Creates something with each call, also a repeated one: takes no Idempotency-Key. */
+  readonly createsEachTime?: true;
   /** Starts work that needs disk space in local mode: DATA005 when too little is free. */
   readonly startsWork?: true;
   /**
@@ -105,8 +107,10 @@ export function isBodyOptional({ body }: Operation): boolean {
 }
 
 /** True when a service creates nothing twice for requests with the same `Idempotency-Key`. */
-export function takesIdempotencyKey({ method, body, startsWork, integration }: Operation): boolean {
-  return method === 'POST' && (body !== undefined || startsWork === true) && integration === undefined;
+export function takesIdempotencyKey(operation: Operation): boolean {
+  const { method, body, startsWork, integration, createsEachTime } = operation;
+  const isCreation = method === 'POST' && (body !== undefined || startsWork === true);
+  return isCreation && integration === undefined && createsEachTime === undefined;
 }
 
 /** True when calls are recorded in the audit trail. */

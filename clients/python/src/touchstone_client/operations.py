@@ -613,12 +613,12 @@ class Backend:
         """
         return self._connection.file(self._service, "GET", "/api/2.0/mlflow-artifacts/artifacts/{job_id}/model/{file}", path_values={"job_id": job_id, "file": file})
 
-    def create_webhook(self, body: types.WebhookRequest, *, idempotency_key: str | None = None) -> types.WebhookWithSecret:
+    def create_webhook(self, body: types.WebhookRequest) -> types.WebhookWithSecret:
         """Deliver events to a URL.
 
-        Signed as Standard Webhooks specify. Each event is delivered at least once and is attempted for 24 hours. Grants to groups do not count: the platform learns groups from tokens only. `all` is for admins.
+        Signed as Standard Webhooks specify. Each event is delivered at least once and is attempted for 24 hours. Grants to groups count by the groups of the owner at its last request. A repeated call creates another webhook: its secret is returned once. `all` is for admins.
         """
-        return self._connection.json(self._service, "POST", "/api/v1/webhooks", body=body, key=idempotency_key, keyed=True)
+        return self._connection.json(self._service, "POST", "/api/v1/webhooks", body=body)
 
     def list_webhooks(self) -> types.WebhookList:
         """Webhooks of the caller; of all users for admins."""
