@@ -81,6 +81,25 @@ describe('keys after the end of a challenge', () => {
     expect(await assign(fixture, id, 'new')).toMatchObject({ variant: null, repeated: false });
   });
 
+  it('a stopped version that enters Production keeps its positions: it also gets the new ones of their keys', async () => {
+    const { fixture, id, keys } = await won({ on_rollback: 'close' });
+    await fixture.post(id, 'rollback');
+    expect(await both(fixture, id, keys.challenger)).toMatchObject({
+      entry_version: '1',
+      should_close: true,
+    });
+    await fixture.promote('2');
+    expect(await both(fixture, id, keys.challenger)).toMatchObject({
+      entry_version: '2',
+      should_close: false,
+    });
+    await fixture.rollback('1');
+    expect(await both(fixture, id, keys.challenger)).toMatchObject({
+      entry_version: '1',
+      should_close: true,
+    });
+  });
+
   it('a later challenge that stops the version closes its positions, as its on_rollback says', async () => {
     for (const on_rollback of ['finish', 'close']) {
       const { fixture, id, keys } = await won();

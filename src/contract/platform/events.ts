@@ -37,7 +37,7 @@ const version = z.object({
   challenge_id: z
     .string()
     .nullable()
-    .meta({ description: 'Challenge that caused the change; null without one' }),
+    .meta({ description: 'Challenge that caused the change, or that the caller named; null without one' }),
 });
 
 const challenge = z.object({

@@ -244,7 +244,7 @@ const decision = {
   traffic_split: split,
   should_close: z.boolean().meta({
     description:
-      'Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`',
+      'Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production',
   }),
 };
 

@@ -67,10 +67,10 @@ export const StageRequest = withVersion('model_version', {
 export const PromoteRequest = withVersion('model_version', {
   comment,
   expected_production: expectedProduction,
-  challenge_id: z
-    .string()
-    .optional()
-    .meta({ description: 'Challenge that the version has won', maxLength: MAX_ID_LENGTH }),
+  challenge_id: z.string().optional().meta({
+    description: 'Challenge that the version has won, as the caller says',
+    maxLength: MAX_ID_LENGTH,
+  }),
   force: z.boolean().optional().meta({
     description: 'Promote regardless of the validation; stage and release policy still apply. Role admin',
     default: false,

@@ -115,7 +115,8 @@ function routedBy(challenge: StoredChallenge, given: StoredAssignment) {
 
 /**
  * Decision on an assigned key after the end. Its positions keep their version, and close when that was rolled back since: in the
- * registry, or with `on_rollback: close` by its challenge or by the model's last one.
+ * registry, or with `on_rollback: close` by its challenge or by the model's last one. Those of the version in Production stay, because
+ * it also gets the new ones.
  */
 async function finishing(
   deps: RoutingDeps,
@@ -132,7 +133,8 @@ async function finishing(
     ...assignmentOf(challenge, given),
     version,
     entry_version: model?.production_version ?? null,
-    should_close: isStopped || versions.get(version)?.rolled_back === true,
+    should_close:
+      model?.production_version !== version && (isStopped || versions.get(version)?.rolled_back === true),
   };
 }
 

@@ -102,7 +102,7 @@ class Assignment(TypedDict):
     traffic_split: list[float]
     """Traffic share of the champion, then of the challenger; the sum is 1"""
     should_close: bool
-    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`"""
+    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
     repeated: bool
     """True when the key was assigned before"""
 
@@ -3927,7 +3927,7 @@ class PromoteRequest(TypedDict):
     expected_production: NotRequired[str | int | None]
     """Reject with RES005 unless this version is in Production; null: no version is in Production"""
     challenge_id: NotRequired[str | None]
-    """Challenge that the version has won"""
+    """Challenge that the version has won, as the caller says"""
     force: NotRequired[bool | None]
     """Promote regardless of the validation; stage and release policy still apply. Role admin. Default: false"""
     waive: NotRequired[WaiveRequest | None]
@@ -4732,7 +4732,7 @@ class Route(TypedDict):
     bucket: float | None
     traffic_split: list[float] | None
     should_close: bool
-    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`"""
+    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
 
 
 class SearchPermutations(TypedDict):
