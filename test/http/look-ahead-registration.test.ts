@@ -130,6 +130,23 @@ describe('registration of a run with a found look-ahead bias', () => {
     expect([status, body.detail.code]).toEqual([409, 'RES005']);
     expect(body.detail.message).toContain('hyperopt job ho-1');
     expect((await fixture.register({ backtest_run_id: LEAK, waive }, as('admin'))).status).toBe(201);
+    // Nor does a clean run of that version, over other dates, lose the leak of the search.
+    const again = {
+      registered: {
+        model_name: MODEL,
+        version: '1',
+        container_image_uri: 'registry.example/a:1',
+        image_digest: null,
+        strategy_digest: 'd'.repeat(64),
+      },
+    };
+    await completedBacktest(fixture, 'bt-again', { job: again, look_ahead });
+    const repeated = await fixture.register({ backtest_run_id: 'bt-again' }, as('admin'));
+    expect([repeated.status, repeated.body.detail?.code]).toEqual([409, 'RES005']);
+    expect(repeated.body.detail.message).toContain('hyperopt job ho-1');
+    const skipped = { backtest_run_id: 'bt-again', skip_validation: true };
+    expect((await fixture.register(skipped, as('admin'))).status).toBe(409);
+    expect((await fixture.register({ ...skipped, waive }, as('admin'))).status).toBe(201);
   });
 });
 

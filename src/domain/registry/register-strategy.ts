@@ -426,8 +426,7 @@ async function lineageOf(
 ): Promise<Lineage> {
   if (found_by) {
     const { hyperopt_job_id, trials } = found_by;
-    const job = await deps.hyperoptJobs.get(hyperopt_job_id);
-    const outcome = job?.status === 'completed' ? job.outcome : undefined;
+    const outcome = await outcomeOf(deps, hyperopt_job_id);
     const deflated_sharpe_ratio = outcome?.overfitting.deflated_sharpe_ratio ?? null;
     return { trials, search: { hyperopt_job_id, deflated_sharpe_ratio }, lookAhead: outcome?.look_ahead };
   }
@@ -437,5 +436,14 @@ async function lineageOf(
   const source = versions.get(version);
   if (!source) return NO_SEARCH;
   const { hyperopt_job_id = null, deflated_sharpe_ratio = null } = source.evidence ?? {};
-  return { trials: source.trials, search: { hyperopt_job_id, deflated_sharpe_ratio } };
+  // A leak that was waived for that version is not waived for this one.
+  const lookAhead =
+    hyperopt_job_id === null ? undefined : (await outcomeOf(deps, hyperopt_job_id))?.look_ahead;
+  return { trials: source.trials, search: { hyperopt_job_id, deflated_sharpe_ratio }, lookAhead };
+}
+
+/** Outcome of a completed search; undefined for another one, and for one that has expired. */
+async function outcomeOf(deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'> }, jobId: string) {
+  const job = await deps.hyperoptJobs.get(jobId);
+  return job?.status === 'completed' ? job.outcome : undefined;
 }
