@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { NO_POLICY, ReleasePolicy } from '#contract/registry/release-policy.ts';
+import { ReleasePolicy } from '#contract/registry/release-policy.ts';
+import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 import { MIN_TRADES } from '#contract/values/challenge-limits.ts';
 import { accessSettings } from './access-settings.ts';
 import { alarmSettings, checkReceivers } from './alarm-settings.ts';
@@ -113,7 +114,7 @@ const Settings = z.strictObject({
   stagingDryRunRequired: z.boolean().describe('Promote only versions whose validation passed.'),
   fourEyesRequired: z
     .boolean()
-    .default(false)
+    .default(DEFAULT_RELEASE_RULES.fourEyesRequired)
     .describe(
       'The user who registered a version cannot promote it (four-eyes principle). A rollback needs one person only.',
     ),
@@ -121,7 +122,7 @@ const Settings = z.strictObject({
     .int()
     .min(100)
     .max(1_000_000)
-    .default(100)
+    .default(DEFAULT_RELEASE_RULES.challengeMinTrades)
     .describe(
       "Minimum closed trades per variant before a challenger can win, regardless of the challenge's own `min_trades`.",
     ),
@@ -129,24 +130,27 @@ const Settings = z.strictObject({
     .int()
     .min(0)
     .max(8760)
-    .default(0)
+    .default(DEFAULT_RELEASE_RULES.challengeMinHours)
     .describe('Minimum duration of a challenge before its verdict, hours.'),
   challengeMinAssignments: z
     .union([z.literal(MIN_TRADES), z.int().min(0).max(1_000_000)], `write "${MIN_TRADES}" or an integer`)
-    .default(0)
+    .default(DEFAULT_RELEASE_RULES.challengeMinAssignments)
     .describe(
       'Minimum assignments per variant before the verdict; `min_trades`: as many as its required closed trades.',
     ),
   challengeRequireAssignment: z
     .boolean()
-    .default(false)
+    .default(DEFAULT_RELEASE_RULES.challengeRequireAssignment)
     .describe(
       'Default of `require_assignment` of a challenge: only trades count whose key was assigned before.',
     ),
-  releasePolicy: ReleasePolicy.default(NO_POLICY).describe(
+  releasePolicy: ReleasePolicy.default(DEFAULT_RELEASE_RULES.releasePolicy).describe(
     'Thresholds that every version must pass to be staged and promoted.',
   ),
-  rollbackReasonRequired: z.boolean().default(false).describe('A rollback requires a reason.'),
+  rollbackReasonRequired: z
+    .boolean()
+    .default(DEFAULT_RELEASE_RULES.rollbackReasonRequired)
+    .describe('A rollback requires a reason.'),
   maxRunning: z
     .strictObject({
       backtest: z.int().min(1).max(10_000),

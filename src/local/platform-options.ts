@@ -1,8 +1,8 @@
 import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import type { LocalEnv } from '#contract/env/env.ts';
-import { releasePolicyOf } from '#contract/env/release-policy-env.ts';
+import { challengeRules, promotionRules } from '#contract/env/release-rules-env.ts';
 import { type RetentionDays, retentionDays } from '#contract/env/retention.ts';
-import type { MinAssignments, ReleasePolicy } from '#contract/registry/release-policy.ts';
+import { DEFAULT_RELEASE_RULES, type ReleaseRules } from '#contract/registry/release-rules.ts';
 import type { LogLevel } from '#runtime/log.ts';
 import type { DashboardState } from './dashboard.ts';
 
@@ -33,22 +33,8 @@ export interface PlatformOptions {
   /** Free disk space below which new work is rejected, MB. Default 256. */
   readonly minFreeDiskMb?: number;
   readonly logLevel?: LogLevel;
-  /** Promotion requires a passed validation. Default false. */
-  readonly stagingDryRunRequired?: boolean;
-  /** The user who registered a version cannot promote it (four-eyes principle). Default false. */
-  readonly fourEyesRequired?: boolean;
-  /** Minimum number of closed trades of each variant before a promotion. Default 100. */
-  readonly challengeMinTrades?: number;
-  /** Minimum duration of a challenge before its verdict, hours. Default 0. */
-  readonly challengeMinHours?: number;
-  /** Minimum number of assignments of each variant before the verdict. Default 0. */
-  readonly challengeMinAssignments?: MinAssignments;
-  /** Default of a challenge's `require_assignment`. Default false. */
-  readonly challengeRequireAssignment?: boolean;
-  /** Thresholds that every version must pass to be staged and promoted. Default: none. */
-  readonly releasePolicy?: ReleasePolicy;
-  /** A rollback requires a `reason`. Default false. */
-  readonly rollbackReasonRequired?: boolean;
+  /** Requirements of releases that differ from the defaults. */
+  readonly rules?: Partial<ReleaseRules>;
   /** Days after which jobs that nobody keeps are deleted. Default: forever. */
   readonly retention?: RetentionDays;
   /** Days for which entries of the audit trail are kept. Default: forever. */
@@ -82,14 +68,12 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     taskLimits: { taskMs: env.JOB_LIMIT_MINUTES * 60_000 },
     minFreeDiskMb: env.MIN_FREE_DISK_MB,
     logLevel: env.LOG_LEVEL,
-    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED,
-    fourEyesRequired: env.REQUIRE_FOUR_EYES,
-    challengeMinTrades: env.CHALLENGE_MIN_TRADES,
-    challengeMinHours: env.CHALLENGE_MIN_HOURS,
-    challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
-    challengeRequireAssignment: env.CHALLENGE_REQUIRE_ASSIGNMENT,
-    releasePolicy: releasePolicyOf(env),
-    rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
+    rules: {
+      ...promotionRules(env),
+      ...challengeRules(env),
+      stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? DEFAULT_RELEASE_RULES.stagingDryRunRequired,
+      rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
+    },
     retention: retentionDays(env),
     auditDays: env.RETENTION_AUDIT_DAYS,
     webhooksAllowLoopback: env.WEBHOOKS_ALLOW_LOOPBACK,

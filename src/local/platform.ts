@@ -17,7 +17,7 @@ import { compileCache } from '#adapters/processes/sandbox.ts';
 import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
-import { NO_POLICY } from '#contract/registry/release-policy.ts';
+import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 import { eventSource } from '#contract/values/event-types.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import { LAYOUT_VERSION } from '#contract/values/tables.ts';
@@ -29,7 +29,13 @@ import { openAccess } from './access.ts';
 import { startEvents } from './events.ts';
 import { LOCAL_TABLES, PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
-import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
+import {
+  localDataProxy,
+  type SharedParts,
+  startBackend,
+  startDataCollection,
+  startStrategyService,
+} from './services.ts';
 import { upgradeDataFolder } from './upgrade-data-folder.ts';
 import { openWebhooks } from './webhooks.ts';
 import { createWorkflow, type TaskEnvironment } from './workflow.ts';
@@ -94,8 +100,7 @@ async function startServices(
   running: Running,
 ): Promise<PlatformInfo> {
   const { exchange = SIMULATED, checkResponses = false } = options;
-  const { stagingDryRunRequired = false, fourEyesRequired = false, releasePolicy = NO_POLICY } = options;
-  const promotions = { stagingDryRunRequired, fourEyesRequired, releasePolicy };
+  const rules = { ...DEFAULT_RELEASE_RULES, ...options.rules };
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
@@ -196,46 +201,31 @@ async function startServices(
     registryTable: LOCAL_TABLES.registry,
     databaseEndpoint: storage.DYNAMODB_ENDPOINT,
     onChallengeChange,
-    promotions,
+    promotions: rules,
     log,
   });
-  const strategy = await startStrategyService(
-    { ...service, port: options.ports.strategy },
-    {
-      stores,
-      onChallengeChange,
-      maxRunning,
-      retention,
-      registryTable: LOCAL_TABLES.registry,
-      databaseEndpoint: storage.DYNAMODB_ENDPOINT,
-      workflow,
-      strategies,
-      ...promotions,
-      challengeMinTrades: options.challengeMinTrades ?? 100,
-      challengeMinHours: options.challengeMinHours ?? 0,
-      challengeMinAssignments: options.challengeMinAssignments ?? 0,
-      challengeRequireAssignment: options.challengeRequireAssignment ?? false,
-    },
-  );
+  const shared: SharedParts = {
+    stores,
+    registryTable: LOCAL_TABLES.registry,
+    databaseEndpoint: storage.DYNAMODB_ENDPOINT,
+    onChallengeChange,
+    workflow,
+    maxRunning,
+    retention,
+    strategies,
+    rules,
+  };
+  const strategy = await startStrategyService({ ...service, port: options.ports.strategy }, shared);
   running.add(() => strategy.close());
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      stores,
-      onChallengeChange,
-      maxRunning,
-      retention,
-      registryTable: LOCAL_TABLES.registry,
-      databaseEndpoint: storage.DYNAMODB_ENDPOINT,
-      workflow,
-      strategies,
+      ...shared,
       dataProxy,
       strategyServiceUrl: strategy.url,
       webhookDelivery: { ...delivery, eventSource: source },
       dashboard: options.dashboard,
       otherServices: { strategy: strategy.app, data_collection: data.app },
-      ...promotions,
-      rollbackReasonRequired: options.rollbackReasonRequired ?? false,
       authenticationEnforced: options.auth ?? false,
     },
   );

@@ -8,8 +8,8 @@ import { ulids } from '#adapters/ids.ts';
 import { gzipBase64 } from '#adapters/objects/gzip.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { sha256 } from '#adapters/sha256.ts';
-import { KEEP_FOREVER, type RetentionDays } from '#contract/env/retention.ts';
-import { type MinAssignments, NO_POLICY, type ReleasePolicy } from '#contract/registry/release-policy.ts';
+import type { RetentionDays } from '#contract/env/retention.ts';
+import type { ReleaseRules } from '#contract/registry/release-rules.ts';
 import { SERVICE_PREFIXES } from '#contract/values/names.ts';
 import type { ServiceName } from '#contract/values/operation.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
@@ -56,92 +56,107 @@ const listening = ({ port, log }: LocalServiceOptions) => ({
   loopbackOnly: true,
 });
 
+/** What the local backend and the local strategy service share. */
+export interface SharedParts {
+  readonly stores: Stores;
+  readonly registryTable: string;
+  readonly databaseEndpoint: string;
+  readonly onChallengeChange?: ChallengeListener;
+  readonly workflow: Workflow;
+  readonly maxRunning: MaxRunning;
+  readonly retention: RetentionDays;
+  readonly strategies: Strategies;
+  readonly rules: ReleaseRules;
+}
+
+function sharedDeps({ exchange, checkDiskSpace, log }: LocalServiceOptions, parts: SharedParts) {
+  const { stores, workflow, strategies, maxRunning, retention, rules } = parts;
+  return {
+    ...stores,
+    ...openRegistry(parts.registryTable, parts.databaseEndpoint, parts.onChallengeChange),
+    ...rules,
+    images: null,
+    allowedRegistries: null,
+    strategies,
+    executions: workflow.executions,
+    hyperoptExecutions: workflow.hyperoptExecutions,
+    tasks: workflow.tasks,
+    maxRunning,
+    retention,
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+    defaultExchange: exchange,
+    checkDiskSpace,
+    log,
+  };
+}
+
+/** What every local service is hosted with. */
+const hosting = ({
+  log,
+  authenticate,
+  audit,
+  cursorKey,
+  checkDiskSpace,
+  checkResponses,
+}: LocalServiceOptions) => ({
+  log,
+  authenticate,
+  audit,
+  cursorKey,
+  checkDiskSpace,
+  checkResponses,
+});
+
 /** Serves the local backend, and at its address each other service under a prefix. */
 export async function startBackend(
   options: LocalServiceOptions,
-  deps: {
-    readonly stores: Stores;
-    readonly registryTable: string;
-    readonly databaseEndpoint: string;
-    readonly onChallengeChange?: ChallengeListener;
-    readonly workflow: Workflow;
-    readonly maxRunning: MaxRunning;
-    /** Default: forever. */
-    readonly retention?: RetentionDays;
-    readonly strategies: Strategies;
+  parts: SharedParts & {
     readonly dataProxy: DataProxy;
     readonly webhookDelivery: BackendDeps['webhookDelivery'];
-    readonly stagingDryRunRequired?: boolean;
-    readonly fourEyesRequired?: boolean;
-    readonly releasePolicy?: ReleasePolicy;
-    readonly rollbackReasonRequired?: boolean;
-    /** True when `authenticate` rejects calls without a token. Default: false. */
-    readonly authenticationEnforced?: boolean;
-    /** Absent: the strategy service does not run. */
-    readonly strategyServiceUrl?: string;
+    /** True when `authenticate` rejects calls without a token. */
+    readonly authenticationEnforced: boolean;
+    readonly strategyServiceUrl: string;
     /** Other services of this process, served at the backend's address too. */
-    readonly otherServices?: Readonly<Partial<Record<ServiceName, ServiceApp>>>;
+    readonly otherServices: Readonly<Partial<Record<ServiceName, ServiceApp>>>;
     /** Dashboard at `/`; absent: none. */
     readonly dashboard?: (() => DashboardState) | undefined;
   },
 ): Promise<RunningServer> {
-  const { stores, workflow, strategies } = deps;
-  const { log } = options;
-  const dataProxy = new DataProxyClient((event) => deps.dataProxy(event));
+  const { stores, dashboard } = parts;
+  const dataProxy = new DataProxyClient((event) => parts.dataProxy(event));
   const downloads = new LocalDownloads(Date);
-  const signalFiles = new LocalSignalUploads(deps.stores.resultObjects, Date);
+  const signalFiles = new LocalSignalUploads(stores.resultObjects, Date);
   const services: BackendDeps = {
-    ...stores,
+    ...sharedDeps(options, parts),
     downloads,
     signalFiles,
-    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
-    images: null,
-    allowedRegistries: null,
     audit: options.audit.trail,
-    stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
-    fourEyesRequired: deps.fourEyesRequired ?? false,
-    releasePolicy: deps.releasePolicy ?? NO_POLICY,
-    rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
-    authenticationEnforced: deps.authenticationEnforced ?? false,
-    strategies,
-    executions: workflow.executions,
-    tasks: workflow.tasks,
-    maxRunning: deps.maxRunning,
-    retention: deps.retention ?? KEEP_FOREVER,
+    authenticationEnforced: parts.authenticationEnforced,
     fastLaneSeconds: 0,
-    ids: ulids,
-    digest: sha256,
-    clock: Date,
-    defaultExchange: options.exchange,
     dataProxy,
-    webhookDelivery: deps.webhookDelivery,
-    reportPage: async () => reportPageOf(deps.dashboard?.()),
+    webhookDelivery: parts.webhookDelivery,
+    reportPage: async () => reportPageOf(dashboard?.()),
     gzipBase64,
     probes: {
-      strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl, 'strategy') : null,
+      strategy_service: serviceProbe(parts.strategyServiceUrl, 'strategy'),
       data_collection: () => dataProxy.probe(),
-      registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
+      registry: tableProbe(stores.dynamo, 'registry', parts.registryTable),
     },
-    checkDiskSpace: options.checkDiskSpace,
-    log,
   };
   const app = createService('backend', backendHandlers(services), {
+    ...hosting(options),
     onCaller: webhookMembership(services),
     ownership: ownershipOf(services),
-    log,
-    authenticate: options.authenticate,
-    audit: options.audit,
-    cursorKey: options.cursorKey,
-    checkDiskSpace: options.checkDiskSpace,
-    checkResponses: options.checkResponses,
-    functions: { data_proxy: behindGateway(deps.dataProxy) },
+    functions: { data_proxy: behindGateway(parts.dataProxy) },
   });
-  const prefixes = Object.entries({ ...deps.otherServices, backend: app }).map(
+  const prefixes = Object.entries({ ...parts.otherServices, backend: app }).map(
     ([name, each]) => [SERVICE_PREFIXES[name as ServiceName], each] as const,
   );
   // Where calls need a token, the user pastes one of the command line: there are no pages to sign in at.
   const config = { stage: 'local', version: VERSION, exchange: options.exchange, auth: null };
-  return serve(signalFiles.infront(downloads.infront(withDashboard(app, config, deps.dashboard))), {
+  return serve(signalFiles.infront(downloads.infront(withDashboard(app, config, dashboard))), {
     ...listening(options),
     prefixes: new Map(prefixes),
   });
@@ -150,62 +165,15 @@ export async function startBackend(
 /** Serves the local strategy service. */
 export async function startStrategyService(
   options: LocalServiceOptions,
-  deps: {
-    readonly stores: Stores;
-    readonly registryTable: string;
-    readonly databaseEndpoint: string;
-    readonly onChallengeChange?: ChallengeListener;
-    readonly workflow: Workflow;
-    readonly maxRunning: MaxRunning;
-    /** Default: forever. */
-    readonly retention?: RetentionDays;
-    readonly strategies: Strategies;
-    readonly stagingDryRunRequired?: boolean;
-    readonly fourEyesRequired?: boolean;
-    readonly releasePolicy?: ReleasePolicy;
-    readonly challengeMinTrades?: number;
-    readonly challengeMinHours?: number;
-    readonly challengeMinAssignments?: MinAssignments;
-    readonly challengeRequireAssignment?: boolean;
-  },
+  parts: SharedParts,
 ): Promise<RunningServer & { readonly app: ServiceApp }> {
-  const { log } = options;
-  const { stores, workflow } = deps;
   const services: StrategyDeps = {
-    ...stores,
-    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
-    images: null,
-    allowedRegistries: null,
-    stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
-    fourEyesRequired: deps.fourEyesRequired ?? false,
-    releasePolicy: deps.releasePolicy ?? NO_POLICY,
-    challengeMinTrades: deps.challengeMinTrades ?? 100,
-    challengeMinHours: deps.challengeMinHours ?? 0,
-    challengeMinAssignments: deps.challengeMinAssignments ?? 0,
-    challengeRequireAssignment: deps.challengeRequireAssignment ?? false,
-    strategies: deps.strategies,
-    hyperoptExecutions: workflow.hyperoptExecutions,
-    tasks: workflow.tasks,
-    maxRunning: deps.maxRunning,
-    retention: deps.retention ?? KEEP_FOREVER,
-    ids: ulids,
-    digest: sha256,
-    clock: Date,
-    defaultExchange: options.exchange,
-    probes: {
-      registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
-    },
-    checkDiskSpace: options.checkDiskSpace,
-    log,
+    ...sharedDeps(options, parts),
+    probes: { registry: tableProbe(parts.stores.dynamo, 'registry', parts.registryTable) },
   };
   const app = createService('strategy', strategyHandlers(services), {
+    ...hosting(options),
     ownership: ownershipOf(services),
-    log,
-    authenticate: options.authenticate,
-    audit: options.audit,
-    cursorKey: options.cursorKey,
-    checkDiskSpace: options.checkDiskSpace,
-    checkResponses: options.checkResponses,
   });
   return { ...(await serve(app, listening(options))), app };
 }
@@ -216,26 +184,18 @@ export async function startDataCollection(
   stores: Stores,
   exchanges: Exchanges = openExchanges(),
 ): Promise<{ readonly url: string; readonly app: ServiceApp; stop(): Promise<void> }> {
-  const { exchange, log } = options;
   const service = createDataCollectionService(
     {
       ...stores,
       clock: Date,
       ids: ulids,
       digest: sha256,
-      defaultExchange: exchange,
+      defaultExchange: options.exchange,
       exchanges,
       // The data folder is locked against another platform.
       isOnlyProcess: true,
     },
-    {
-      log,
-      authenticate: options.authenticate,
-      audit: options.audit,
-      cursorKey: options.cursorKey,
-      checkDiskSpace: options.checkDiskSpace,
-      checkResponses: options.checkResponses,
-    },
+    hosting(options),
   );
   const server = await serve(service.app, listening(options));
   service.resume();

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
-import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { RunningServer } from '#runtime/serve.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
-import type { Workflow } from '../../src/local/workflow.ts';
 import { candlesAt, grid } from '../domain/data/market.ts';
 import { FakeService } from '../runtime/data-proxy-server.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { memoryLog } from '../support/backend.ts';
+import { memoryLog, WITHOUT_JOBS } from '../support/backend.ts';
 import { cursorKey } from '../support/cursors.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -164,13 +162,11 @@ function backendOn(url: string): Promise<RunningServer> {
       log: memoryLog().log,
     },
     {
+      ...WITHOUT_JOBS,
+      strategyServiceUrl: 'http://127.0.0.1:1',
       stores,
       registryTable: 'Registry',
       databaseEndpoint: 'http://127.0.0.1:1',
-      workflow: {} as Workflow,
-      maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
-      strategies: {} as Strategies,
-      webhookDelivery: {} as never,
       dataProxy: localDataProxy(url),
     },
   );

@@ -16,18 +16,7 @@ beforeAll(async () => {
     CHALLENGE_REQUIRE_ASSIGNMENT: 'true',
     POLICY_MIN_TRADES: '2',
   });
-  const { fourEyesRequired, rollbackReasonRequired, ...settings } = platformOptions(env);
-  const { challengeMinTrades, challengeMinHours, challengeMinAssignments, releasePolicy } = settings;
-  const { challengeRequireAssignment } = settings;
-  platform = await startTestPlatform({
-    fourEyesRequired,
-    rollbackReasonRequired,
-    challengeMinTrades,
-    challengeMinHours,
-    challengeMinAssignments,
-    challengeRequireAssignment,
-    releasePolicy,
-  });
+  platform = await startTestPlatform({ rules: platformOptions(env).rules! });
 }, 60_000);
 afterAll(() => platform?.stop());
 

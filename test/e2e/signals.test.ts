@@ -44,7 +44,7 @@ interface Row {
 const home = mkdtempSync(join(tmpdir(), 'touchstone-signals-'));
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startTestPlatform({ home, releasePolicy: { lookAheadCertificate: true } });
+  platform = await startTestPlatform({ home, rules: { releasePolicy: { lookAheadCertificate: true } } });
 });
 afterAll(async () => {
   await platform?.stop();

@@ -59,7 +59,7 @@ export function stagingFixture() {
   beforeAll(async () => {
     fixture.platform = await startTestPlatform({
       strategiesDirectory: strategies,
-      stagingDryRunRequired: true,
+      rules: { stagingDryRunRequired: true },
     });
   });
   afterAll(async () => {

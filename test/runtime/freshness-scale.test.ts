@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
-import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend, startDataCollection } from '../../src/local/services.ts';
-import type { Workflow } from '../../src/local/workflow.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { memoryLog } from '../support/backend.ts';
+import { memoryLog, WITHOUT_JOBS } from '../support/backend.ts';
 import { cursorKey } from '../support/cursors.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
@@ -46,13 +44,11 @@ beforeAll(async () => {
   };
   data = await startDataCollection(options, stores);
   backend = await startBackend(options, {
+    ...WITHOUT_JOBS,
+    strategyServiceUrl: 'http://127.0.0.1:1',
     stores,
     registryTable: engine.tables.registry,
     databaseEndpoint: engine.endpoint,
-    workflow: {} as Workflow,
-    maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
-    strategies: {} as Strategies,
-    webhookDelivery: {} as never,
     dataProxy: localDataProxy(data.url),
   });
 });

@@ -4,13 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { serviceProbe, tableProbe } from '#adapters/health-probes.ts';
 import { openStores } from '#adapters/open-stores.ts';
-import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { getHealth, type Probe } from '#domain/get-health.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
-import type { Workflow } from '../../src/local/workflow.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { memoryLog } from '../support/backend.ts';
+import { memoryLog, WITHOUT_JOBS } from '../support/backend.ts';
 import { cursorKey } from '../support/cursors.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -71,15 +69,12 @@ describe('health of the backend', () => {
         log: memoryLog().log,
       },
       {
+        ...WITHOUT_JOBS,
         stores: openStores(info.storage),
         databaseEndpoint: info.storage.DYNAMODB_ENDPOINT,
         registryTable: changes.registryTable ?? 'Registry',
         strategyServiceUrl: changes.strategyServiceUrl ?? info.strategy_service_url,
         dataProxy: localDataProxy(changes.dataCollection ?? info.data_collection_url),
-        workflow: {} as Workflow,
-        maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
-        strategies: {} as Strategies,
-        webhookDelivery: {} as never,
       },
     );
     try {

@@ -19,7 +19,7 @@ import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strat
 import type { BacktestResult, JobIn, JobStatus } from '#contract/backtests/backtest.ts';
 import type { LookAhead } from '#contract/config/look-ahead.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
-import { NO_POLICY } from '#contract/registry/release-policy.ts';
+import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 
 import { equitySparkline } from '#domain/backtests/equity-sparkline.ts';
 import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
@@ -127,14 +127,7 @@ export async function accessFixture(
     defaultExchange: 'sim',
     random: createRandom(1),
     sleep: nothing,
-    stagingDryRunRequired: false,
-    fourEyesRequired: false,
-    challengeMinTrades: 100,
-    challengeMinHours: 0,
-    challengeMinAssignments: 0,
-    challengeRequireAssignment: false,
-    releasePolicy: NO_POLICY,
-    rollbackReasonRequired: false,
+    ...DEFAULT_RELEASE_RULES,
     hyperoptJobs,
     signals: new DynamoSignalsStore(client, tables.jobs),
     webhooks: new DynamoWebhookStore(client, tables.jobs),

@@ -5,10 +5,13 @@ import { fixedStrategies } from '#adapters/strategies/known-strategies.ts';
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import type { GroupsOf } from '#contract/operations/operations.ts';
+import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Ownership } from '#domain/access/access.ts';
+import type { Strategies } from '#domain/config/strategy-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { JobStore } from '#domain/ports.ts';
+import type { Workflow } from '../../src/local/workflow.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { Handlers } from '#runtime/handler.ts';
 import type { Log } from '#runtime/log.ts';
@@ -36,6 +39,18 @@ export function memoryLog(): { log: Log; lines: LogLine[] } {
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   return { log: log as unknown as Log, lines };
 }
+
+/** Parts of a local backend that runs no jobs. */
+export const WITHOUT_JOBS = {
+  workflow: {} as Workflow,
+  maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
+  retention: KEEP_FOREVER,
+  rules: DEFAULT_RELEASE_RULES,
+  strategies: {} as Strategies,
+  webhookDelivery: {} as never,
+  authenticationEnforced: false,
+  otherServices: {},
+};
 
 /** One pending job `bt-1` of the anonymous caller, and no models. */
 export const fakeOwnership: Ownership = ownershipOf({

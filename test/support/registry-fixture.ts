@@ -10,7 +10,7 @@ import { sha256 } from '#adapters/sha256.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strategies.ts';
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
-import { NO_POLICY } from '#contract/registry/release-policy.ts';
+import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 import type { TableNames } from '#contract/values/tables.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
@@ -131,15 +131,8 @@ export async function registryFixture(
     images: null,
     allowedRegistries: null,
     stagingChecks: null,
-    stagingDryRunRequired: false,
-    fourEyesRequired: false,
-    challengeMinTrades: 100,
-    challengeMinHours: 0,
-    challengeMinAssignments: 0,
-    challengeRequireAssignment: false,
-    releasePolicy: NO_POLICY,
+    ...DEFAULT_RELEASE_RULES,
     hyperoptJobs: { get: async () => undefined, setEvidence: async () => true },
-    rollbackReasonRequired: false,
     cursors: { encode: encodeCursor, decode: decodeCursor },
     clock: Date,
     ids: ulids,

@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)('a signed-in user', () => {
     dashboard = await startDashboard(inject('dashboard'), {
       home,
       auth: true,
-      fourEyesRequired: true,
+      rules: { fourEyesRequired: true },
       token: tokenOf('researcher'),
     });
     provider = await startIdentityProvider(home, { user: 'ada', role: 'approver' });

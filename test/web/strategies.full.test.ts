@@ -6,7 +6,9 @@ import { seedBacktest, seedProduction, seedStaged, seedVersion } from './support
 describe.skipIf(!hasChromium)('versions of a strategy', () => {
   let dashboard: Dashboard;
   beforeAll(async () => {
-    dashboard = await startDashboard(inject('dashboard'), { rollbackReasonRequired: true });
+    dashboard = await startDashboard(inject('dashboard'), {
+      rules: { rollbackReasonRequired: true },
+    });
     await seedVersion(dashboard.platform, await seedBacktest(dashboard.platform));
     await seedVersion(dashboard.platform, await seedBacktest(dashboard.platform, { params: { fast: 12 } }));
   });
@@ -142,7 +144,7 @@ describe.skipIf(!hasChromium)('a version that misses the release policy', () => 
   let dashboard: Dashboard;
   beforeAll(async () => {
     dashboard = await startDashboard(inject('dashboard'), {
-      releasePolicy: { minTrades: 100_000, lookAheadCertificate: false },
+      rules: { releasePolicy: { minTrades: 100_000, lookAheadCertificate: false } },
     });
     await seedVersion(dashboard.platform, await seedBacktest(dashboard.platform));
   });

@@ -1,9 +1,10 @@
 import type { BackendEnv } from '#contract/env/env.ts';
+import { promotionRules } from '#contract/env/release-rules-env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { lazy } from '#domain/shared/lazy.ts';
-import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
+import { openRegistry } from '../dynamo/open-registry.ts';
 import { serviceProbe, tableProbe } from '../health-probes.ts';
 import { gzipBase64 } from '../objects/gzip.ts';
 import { webhookSignatures } from '../webhooks/signatures.ts';

@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { RepairEnv } from '#contract/env/env.ts';
+import { promotionRules } from '#contract/env/release-rules-env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
@@ -10,7 +11,6 @@ import { DynamoHyperoptStore } from '../dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '../dynamo/job-queue.ts';
 import { DynamoJobRetention } from '../dynamo/job-retention.ts';
 import { DynamoJobStore } from '../dynamo/job-store.ts';
-import { promotionRules } from '../dynamo/open-registry.ts';
 import { openRepair, type RetentionParts } from '../dynamo/open-repair.ts';
 import { DynamoOwnerTrials } from '../dynamo/owner-trials.ts';
 import { DynamoSignalsStore } from '../dynamo/signals-store.ts';

@@ -1,10 +1,11 @@
 import type { StrategyEnv } from '#contract/env/env.ts';
+import { challengeRules, promotionRules } from '#contract/env/release-rules-env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt/hyperopt.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { lazy } from '#domain/shared/lazy.ts';
-import { openRegistry, promotionRules } from '../dynamo/open-registry.ts';
+import { openRegistry } from '../dynamo/open-registry.ts';
 import { tableProbe } from '../health-probes.ts';
 import { openAws } from './open-aws.ts';
 
@@ -29,11 +30,8 @@ export function openStrategyService(env: StrategyEnv, onChallengeChange: Challen
     ...aws,
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, onChallengeChange),
     ...promotionRules(env),
+    ...challengeRules(env),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
-    challengeMinTrades: env.CHALLENGE_MIN_TRADES,
-    challengeMinHours: env.CHALLENGE_MIN_HOURS,
-    challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
-    challengeRequireAssignment: env.CHALLENGE_REQUIRE_ASSIGNMENT,
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
     hyperoptExecutions: lazy(async () => {

@@ -1,22 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { PromotingEnv } from '#contract/env/env.ts';
-import { releasePolicyOf } from '#contract/env/release-policy-env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { Cursors } from '#domain/shared/cursors.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { createDocumentClient } from './client.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-
-/** Rules of a promotion, from the environment. */
-export function promotionRules(env: PromotingEnv) {
-  return {
-    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
-    fourEyesRequired: env.REQUIRE_FOUR_EYES,
-    releasePolicy: releasePolicyOf(env),
-  };
-}
 
 /**
  * The registry, the cursors of its lists and the dependencies of its retries. Its own client throws SVC005 when DynamoDB

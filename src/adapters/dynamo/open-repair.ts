@@ -1,4 +1,5 @@
 import type { RetentionDays } from '#contract/env/retention.ts';
+import type { PromotionRules } from '#contract/registry/release-rules.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { type CountHyperoptDeps, countEnded } from '#domain/hyperopt/count-hyperopt.ts';
 import type { Log, ResultStore } from '#domain/ports.ts';
@@ -7,7 +8,7 @@ import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import { ulids } from '../ids.ts';
 import { sha256 } from '../sha256.ts';
-import { openRegistry, type promotionRules } from './open-registry.ts';
+import { openRegistry } from './open-registry.ts';
 
 /** A slot without an execution for longer was taken by a process that died before it started the execution. */
 export const GRACE_MS = 2 * 60_000;
@@ -32,7 +33,7 @@ export interface RepairParts
   readonly registryTable: string;
   readonly databaseEndpoint: string | undefined;
   readonly onChallengeChange: ChallengeListener;
-  readonly promotions: ReturnType<typeof promotionRules>;
+  readonly promotions: PromotionRules;
   readonly log: Log;
   /** Null: nothing expires, and the data of deleted jobs stay. */
   readonly retention: RetentionParts | null;

@@ -1,4 +1,5 @@
 import type { MinAssignments } from '../registry/release-policy.ts';
+import { DEFAULT_RELEASE_RULES } from '../registry/release-rules.ts';
 import { MIN_TRADES } from '../values/challenge-limits.ts';
 import { SERVICES, SIMULATED } from '../values/names.ts';
 import { CanaryEnv } from './canary.ts';
@@ -81,7 +82,7 @@ const promotions = {
   /** Promote only what passed its validation. Default: in production. */
   STAGING_DRY_RUN_REQUIRED: optional(flag),
   /** The user who registered a version cannot promote it (four-eyes principle). */
-  REQUIRE_FOUR_EYES: withDefault(flag, false),
+  REQUIRE_FOUR_EYES: withDefault(flag, DEFAULT_RELEASE_RULES.fourEyesRequired),
   ...releasePolicy,
 };
 
@@ -89,22 +90,22 @@ const assignments = digits({ min: 0, max: 1_000_000 });
 
 const challenges = {
   /** Minimum closed trades of each variant before a promotion, regardless of the challenge's own minimum. */
-  CHALLENGE_MIN_TRADES: integer(100, { min: 100, max: 1_000_000 }),
+  CHALLENGE_MIN_TRADES: integer(DEFAULT_RELEASE_RULES.challengeMinTrades, { min: 100, max: 1_000_000 }),
   /** Hours that a challenge must have lasted before its verdict. */
-  CHALLENGE_MIN_HOURS: integer(0, { min: 0, max: 8760 }),
+  CHALLENGE_MIN_HOURS: integer(DEFAULT_RELEASE_RULES.challengeMinHours, { min: 0, max: 8760 }),
   /** Minimum assignments of each variant before the verdict; `min_trades`: as many as closed trades. */
   CHALLENGE_MIN_ASSIGNMENTS: withDefault<MinAssignments, string>(
     { parse: (value) => (value === MIN_TRADES ? MIN_TRADES : assignments.parse(value)) },
-    0,
+    DEFAULT_RELEASE_RULES.challengeMinAssignments,
   ),
   /** Default of a challenge's `require_assignment`. */
-  CHALLENGE_REQUIRE_ASSIGNMENT: withDefault(flag, false),
+  CHALLENGE_REQUIRE_ASSIGNMENT: withDefault(flag, DEFAULT_RELEASE_RULES.challengeRequireAssignment),
 };
 
 const gates = {
   ...promotions,
   /** A rollback requires a reason: pass reason. */
-  REQUIRE_ROLLBACK_REASON: withDefault(flag, false),
+  REQUIRE_ROLLBACK_REASON: withDefault(flag, DEFAULT_RELEASE_RULES.rollbackReasonRequired),
 };
 
 const dataCollection = {
@@ -229,6 +230,7 @@ export type StrategyEnv = EnvOf<typeof StrategyEnv>;
 
 /** Environment of an entry point that promotes. */
 export type PromotingEnv = Pick<StrategyEnv, keyof typeof promotions | 'ENVIRONMENT'>;
+export type ChallengingEnv = Pick<StrategyEnv, keyof typeof challenges>;
 
 /** The function that streams events of the strategy service: it reads jobs and nothing else. */
 export const StrategyEventsEnv = {
