@@ -99,7 +99,9 @@ describe('listeners', () => {
         [urls[name]!, { method: 'POST', body: '{' }],
       ] as const) {
         const { headers } = await fetch(url, init);
-        expect(headers.get('content-security-policy'), url).toBe("default-src 'none'; frame-ancestors 'none'");
+        expect(headers.get('content-security-policy'), url).toBe(
+          "default-src 'none'; frame-ancestors 'none'",
+        );
         expect(headers.get('x-content-type-options'), url).toBe('nosniff');
         expect(headers.get('referrer-policy'), url).toBe('no-referrer');
         expect(headers.get('cross-origin-resource-policy'), url).toBe('same-origin');
