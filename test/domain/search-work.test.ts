@@ -47,6 +47,16 @@ describe('work of a search', () => {
       'filter',
       () => searchRuns(`tags.note LIKE '%${'_'.repeat(300)}b%${'%_a'.repeat(1_500)}x%'`),
     ],
+    [
+      'a filter with long parts that nearly fit everywhere',
+      'filter',
+      () =>
+        searchRuns(
+          Array(2)
+            .fill(`tags.note NOT LIKE '%${'a'.repeat(700)}b${'a'.repeat(299)}%'`)
+            .join(' AND '),
+        ),
+    ],
     ['66 words', 'q', () => searchJobs(WORDS.join(' '), `${NOTE}${WORDS.join('')}`)],
   ])('%s ends at its limit, after other requests had many turns', async (_, field, search) => {
     const { result, turns } = await withTurns(search);
@@ -54,6 +64,15 @@ describe('work of a search', () => {
     expect([code, named]).toEqual(['VAL005', field]);
     expect(message).toContain('compares too much text');
     expect(turns).toBeGreaterThan(40);
+  });
+
+  it('ends within a row that compares too much by itself', async () => {
+    const long = [{ note: 'a'.repeat(50_000) }];
+    const filter = `tags.note LIKE '%${'a'.repeat(2_900)}b${'a'.repeat(2_900)}%'`;
+    const start = performance.now();
+    const search = select(long, { filter }, RUN_FIELDS, ({ note }) => ({ attributes: {}, tags: { note } }));
+    await expect(search).rejects.toMatchObject({ code: 'VAL005' });
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 
   it('a search of every text for a word is within the limit', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ulids } from '#adapters/ids.ts';
+import { afterOtherSearches } from '#domain/shared/search-work.ts';
 import type { Person } from '../support/access-fixture.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
@@ -475,6 +476,24 @@ describe("errors of MLflow's paths", () => {
       expect([status, body.error_code]).toEqual([400, 'INVALID_PARAMETER_VALUE']);
       expect(body.message).toContain(`${field} must have at most`);
     }
+  });
+
+  it.each([
+    ['registered-models/search', 'get'],
+    ['model-versions/search', 'get'],
+    ['experiments/search', 'get'],
+    ['experiments/search', 'post'],
+    ['runs/search', 'post'],
+  ] as const)('%s (%s) takes its turn among all searches', async (search, method) => {
+    const gate = Promise.withResolvers<void>();
+    const others = Array.from({ length: 16 }, () => afterOtherSearches(() => gate.promise));
+    const sent = () =>
+      method === 'get' ? scene.ann.get(`${MLFLOW}/${search}`) : scene.ann.post(`${MLFLOW}/${search}`, {});
+    const refused = await sent();
+    gate.resolve();
+    await Promise.all(others);
+    expect(refused.status).toBe(503);
+    expect((await sent()).status).toBe(200);
   });
 
   it('thousands of experiments are searched like a few', async () => {

@@ -2,8 +2,10 @@ import { CodedError } from '#contract/values/errors.ts';
 
 /** Compared characters after which other requests have their turn: some ms. */
 const TURN = 1_000_000;
-/** Compared characters of one search: half a second of processor time. */
+/** Compared characters of one search: half a second of processor time, on an idle core. */
 const MAX = 100_000_000;
+/** Compared characters of one row, within which no other request has its turn. */
+const MAX_OF_ROW = 10_000_000;
 
 /** Work of one search, in compared characters. A long search gives other requests their turn, and ends at a limit. */
 export class SearchWork {
@@ -16,8 +18,10 @@ export class SearchWork {
     this.#field = field;
   }
 
+  /** @throws CodedError VAL005 beyond the limit of a row */
   add(characters: number): void {
     this.#done += characters;
+    if (this.#done - this.#turn > MAX_OF_ROW) throw this.#tooMuch();
   }
 
   /**
@@ -26,16 +30,18 @@ export class SearchWork {
    * @throws CodedError VAL005 beyond the limit
    */
   turn(): Promise<void> | undefined {
-    if (this.#done > MAX) {
-      throw new CodedError('VAL005', {
-        message: `${this.#field} compares too much text: make it shorter, or search fewer items by the other filters`,
-        field: this.#field,
-        context: { max_compared_characters: MAX },
-      });
-    }
+    if (this.#done > MAX) throw this.#tooMuch();
     if (this.#done - this.#turn < TURN) return undefined;
     this.#turn = this.#done;
     return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #tooMuch(): CodedError {
+    return new CodedError('VAL005', {
+      message: `${this.#field} compares too much text: make it shorter, or search fewer items by the other filters`,
+      field: this.#field,
+      context: { max_compared_characters: MAX },
+    });
   }
 }
 

@@ -73,8 +73,10 @@ export function mlflowHandlers(
     query: ListQuery & { readonly view_type?: string | undefined },
   ) => {
     checkQuery(query);
-    const all = query.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
-    const found = await select(all, query, EXPERIMENT_FIELDS, searchableExperiment);
+    const found = await afterOtherSearches(async () => {
+      const all = query.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
+      return select(all, query, EXPERIMENT_FIELDS, searchableExperiment);
+    });
     const page = pageOf(deps.cursors, found, 'experiments', query, MLFLOW_LIMITS.experiments);
     return {
       status: 200 as const,
@@ -97,9 +99,11 @@ export function mlflowHandlers(
   return {
     ...mlflowWriteHandlers(deps, { checkModel, versionOf }),
     mlflowSearchModels: async ({ query, principal }) => {
-      const names = await modelNames(deps, callerOf(principal));
-      const models = await Promise.all(names.map((name) => readModel(deps, name)));
-      const found = await select(models, query, MODEL_FIELDS, searchableModel);
+      const found = await afterOtherSearches(async () => {
+        const names = await modelNames(deps, callerOf(principal));
+        const models = await Promise.all(names.map((name) => readModel(deps, name)));
+        return select(models, query, MODEL_FIELDS, searchableModel);
+      });
       const { items, next_page_token } = pageOf(
         deps.cursors,
         found,
@@ -121,9 +125,11 @@ export function mlflowHandlers(
     },
     mlflowSearchVersions: async ({ query, principal }) => {
       const named = equalTo(query.filter, VERSION_FIELDS, { group: 'attributes', name: 'name' });
-      const names = await modelNames(deps, callerOf(principal), named);
-      const versions = (await Promise.all(names.map((name) => readVersions(deps, name)))).flat();
-      const found = await select(versions, query, VERSION_FIELDS, searchableVersion);
+      const found = await afterOtherSearches(async () => {
+        const names = await modelNames(deps, callerOf(principal), named);
+        const versions = (await Promise.all(names.map((name) => readVersions(deps, name)))).flat();
+        return select(versions, query, VERSION_FIELDS, searchableVersion);
+      });
       const { items, next_page_token } = pageOf(
         deps.cursors,
         found,
