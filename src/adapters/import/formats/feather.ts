@@ -1,5 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { CompressionType, compressionRegistry, RecordBatchReader } from 'apache-arrow';
+import { formatInteger } from '#contract/values/format-count.ts';
 import {
   BadFileError,
   ColumnBuilder,
@@ -14,8 +15,15 @@ import { decodeLz4Frame } from './lz4-frame.ts';
 
 const MAGIC = 'ARROW1';
 const MAGIC_OF_VERSION_1 = 'FEA1';
+/** Memory for the columns of a batch, which are decompressed together: a few KB may become 128 MB. */
+const MAX_BATCH_BYTES = 190 * 2 ** 20;
+/** Times of the file that they may take too: candles become two or three times as large. */
+const MAX_FACTOR = 8;
 /** Two magics and the footer length: a shorter file cannot hold a schema. */
 const MIN_BYTES = 24;
+
+/** Bytes that the batch which is being read may still become. One file is read at a time. */
+let room = 0;
 
 compressionRegistry.set(CompressionType.LZ4_FRAME, {
   decode: (body) => decodeLz4Frame(body, unpackedLength(body)),
@@ -42,7 +50,14 @@ export async function readFeather(path: string, layouts: readonly Layout[]): Pro
   const fields = new Set(reader.schema.fields.map((field) => field.name));
   const columns = layoutIn((name) => fields.has(name), layouts);
   const builder = new ColumnBuilder(columns.length);
-  for (const batch of reader) builder.addBlock(columnsOfBatch(batch, columns));
+  const roomOfBatch = Math.max(MAX_BATCH_BYTES, MAX_FACTOR * bytes.length);
+  room = roomOfBatch;
+  for (const batch of reader) {
+    // A column of nothing has any number of rows.
+    if (batch.numRows > MAX_ROWS) throw new BadFileError(`holds more than ${formatInteger(MAX_ROWS)} rows`);
+    builder.addBlock(columnsOfBatch(batch, columns));
+    room = roomOfBatch;
+  }
   return { columns: builder.finish(), first: FIRST_ROW };
 }
 
@@ -62,5 +77,11 @@ function checkMagic(bytes: Uint8Array): void {
 function unpackedLength(body: Uint8Array): number {
   const length = Number(new DataView(body.buffer, body.byteOffset - 8).getBigInt64(0, true));
   if (!(length >= 0 && length <= 8 * MAX_ROWS)) throw new BadFileError('its compressed data is corrupt');
+  room -= length;
+  if (room < 0) {
+    throw new BadFileError(
+      `has a batch of more than ${formatInteger(MAX_BATCH_BYTES / 2 ** 20)} MB when it is decompressed, far more than the file: write smaller batches, or only the columns of candles`,
+    );
+  }
   return length;
 }
