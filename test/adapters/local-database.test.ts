@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +85,18 @@ test.runIf(process.platform === 'linux')(
     await Promise.all(databases.map((database) => database.stop()));
   },
 );
+
+test('a new database is for its owner only, in whatever folder', async () => {
+  const dbPath = join(folder, 'private.sqlite');
+  const database = await startDatabase({ dbPath });
+  const client = createDocumentClient({ endpoint: database.endpoint });
+  await createTables(client, NAMES);
+  const files = readdirSync(folder).filter((name) => name.startsWith('private.sqlite'));
+  expect(files.length).toBeGreaterThan(1);
+  for (const name of files) expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
+  client.destroy();
+  await database.stop();
+});
 
 test('database reports its crash', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'dies.sqlite') });

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -33,12 +34,25 @@ const PORT_ATTEMPTS = 5;
 export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Promise<Database> {
   if (endpoint) return { endpoint, lost: new Promise(() => {}), stop: async () => {} };
   const binary = databaseBinary();
+  keepPrivate(dbPath);
   for (let attempt = 1; ; attempt++) {
     const started = await startEngine(binary, await hiddenAddress(), dbPath);
     if (typeof started !== 'string') return started;
     if (attempt === PORT_ATTEMPTS || !started.includes('already in use')) {
       throw new Error(`The embedded database did not start: ${started}`);
     }
+  }
+}
+
+/**
+ * Makes a new database readable by its owner only: it has the secrets of webhooks, and its folder may be open to others. The engine gives
+ * its further files the same permissions, and says what is wrong with a path.
+ */
+function keepPrivate(dbPath: string): void {
+  try {
+    closeSync(openSync(dbPath, 'a', 0o600));
+  } catch {
+    return;
   }
 }
 
