@@ -73,7 +73,11 @@ const Settings = z.strictObject({
     ),
   namespace: z
     .string()
-    .min(1)
+    .max(200)
+    .regex(
+      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+      'write a DNS name such as "touchstone.internal"',
+    )
     .describe('Private DNS name under which data collection runs: `data-collection.{namespace}:8002`.'),
   dataCollectionUrl: z
     .url({ protocol: /^https?$/, error: 'write a URL with http or https' })

@@ -1,5 +1,21 @@
 import * as z from 'zod';
 
+/** Tags that AWS adds or this project sets count too, and a resource has 50 at most. */
+const MAX_TAGS = 40;
+
+/** Why AWS would reject tags with these names, which a deployment would tell after minutes; undefined if it accepts them. */
+function tagsProblem(names: readonly string[]): string | undefined {
+  if (names.length > MAX_TAGS) return `are more than ${MAX_TAGS}: remove some`;
+  if (names.some((name) => name.trim() === '')) return 'have a blank name: write one with letters or digits';
+  const seen = new Set<string>();
+  for (const name of names) {
+    // IAM tells no case from another.
+    if (seen.has(name.toLowerCase())) return `have ${JSON.stringify(name)} twice, in another case: keep one`;
+    seen.add(name.toLowerCase());
+  }
+  return undefined;
+}
+
 /** Settings of how a stage is deployed. */
 export const deploymentSettings = {
   instance: z
@@ -21,6 +37,11 @@ export const deploymentSettings = {
         .string()
         .regex(/^[\p{L}\p{Z}\p{N}_.:/=+@-]{0,256}$/u, 'write up to 256 letters, digits, spaces and _.:/=+-@'),
     )
+    .superRefine((tags, context) => {
+      const names = Object.keys(tags);
+      const message = tagsProblem(names);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, input: names.length });
+    })
     .default({})
     .describe(
       'Tags of all stacks and their resources, such as the cost center, in addition to `service` and `stage`.',
