@@ -14,11 +14,18 @@ export function expiryOf(token: string): number | undefined {
   }
 }
 
-/** Takes the token of `touchstone open` out of the address, before anything else can read it, and keeps it for this tab. */
+/** Hosts of a local platform, to which `touchstone open` leads. */
+const LOCAL = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Takes the token of `touchstone open` out of the address, before anything else can read it, and keeps it for this tab. On a deployed
+ * dashboard nobody opens such an address but by a link of somebody else, who would sign the user in as themselves.
+ */
 export function takeTokenFromAddress(): void {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token === null) return;
   history.replaceState(history.state, '', `${location.pathname}${location.search}`);
+  if (!LOCAL.includes(location.hostname)) return;
   // One that has ended, or is none, does not replace a good one.
   if ((expiryOf(token) ?? 0) > Date.now()) keepToken(token);
 }
