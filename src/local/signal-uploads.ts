@@ -30,6 +30,8 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
   readonly #clock: Clock;
   readonly #maxReceived: number;
   #received = 0;
+  /** Owners of the files that are being received, one of each: who sends slowly delays only themselves. */
+  readonly #sending = new Set<string>();
   #waiting: (() => void)[] = [];
 
   /** @param maxReceived bytes of files that are in memory at the same time */
@@ -65,21 +67,27 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
         if (request.method !== 'PUT' || !offer || offer.expiresAt <= this.#clock.now()) {
           return app.fetch(request, env);
         }
-        return this.#inTurn(offer.signals.bytes, () => this.#receive(request, offer.signals));
+        return this.#inTurn(offer.signals, () => this.#receive(request, offer.signals));
       },
     };
   }
 
-  /** Runs `receive` when so many bytes may be in memory. The server limits how long a request waits and is received. */
-  async #inTurn<T>(bytes: number, receive: () => Promise<T>): Promise<T> {
-    while (this.#received > 0 && this.#received + bytes > this.#maxReceived) {
+  /**
+   * Runs `receive` when so many bytes may be in memory, and no other file of the owner is. The server limits how long a request waits and
+   * is received.
+   */
+  async #inTurn<T>({ bytes, owner }: StoredSignals, receive: () => Promise<T>): Promise<T> {
+    const isFull = () => this.#received > 0 && this.#received + bytes > this.#maxReceived;
+    while (isFull() || this.#sending.has(owner)) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     this.#received += bytes;
+    this.#sending.add(owner);
     try {
       return await receive();
     } finally {
       this.#received -= bytes;
+      this.#sending.delete(owner);
       for (const next of this.#waiting.splice(0)) next();
     }
   }

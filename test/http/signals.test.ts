@@ -79,7 +79,13 @@ describe('files of signals', () => {
     let most = 0;
     const upload = async (number: number) => {
       const signals_id = `sg-${String(number).padStart(26, '0')}`;
-      const file = { signals_id, bytes, format: 'csv', sha256: sha256(content) } as StoredSignals;
+      const file = {
+        signals_id,
+        bytes,
+        format: 'csv',
+        sha256: sha256(content),
+        owner: `user-${number}`,
+      } as StoredSignals;
       const { url } = await uploads.offer(file);
       const parts = (async function* () {
         most = Math.max(most, ++open);
@@ -101,6 +107,31 @@ describe('files of signals', () => {
     };
     await Promise.all(Array.from({ length: 20 }, (_, number) => upload(number)));
     expect([most, open]).toEqual([2, 0]);
+  });
+
+  it('of an owner who sends nothing leave room for those of others', async () => {
+    const content = Buffer.alloc(1_000, 'x');
+    const uploads = new LocalSignalUploads(objects, Date, 2 * content.length);
+    const app = uploads.infront({ fetch: () => new Response(null, { status: 404 }) });
+    const send = async (number: number, owner: string, body: BodyInit) => {
+      const signals_id = `sg-${String(number).padStart(26, '1')}`;
+      const { url } = await uploads.offer({
+        signals_id,
+        owner,
+        bytes: content.length,
+        format: 'csv',
+        sha256: sha256(content),
+      } as StoredSignals);
+      const init = { method: 'PUT', body, duplex: 'half' } as RequestInit;
+      return app.fetch(new Request(`http://localhost${url}`, init), {} as never);
+    };
+    const silent = Promise.withResolvers<void>();
+    const nothing = () => new ReadableStream({ pull: async (to) => silent.promise.then(() => to.close()) });
+    const slow = [send(1, 'eve', nothing()), send(2, 'eve', nothing()), send(3, 'eve', nothing())];
+    expect((await send(4, 'ann', content)).status).toBe(200);
+    silent.resolve();
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect((await send(5, 'eve', content)).status).toBe(200);
   });
 
   it('belong to their owner until they are shared', async () => {
