@@ -44,13 +44,14 @@ describe('entry callbacks', () => {
     expect(enter({ confirmEntry: () => true })).toHaveLength(1);
   });
 
-  it('entry callbacks get columns and candles without copies', () => {
+  it('entry callbacks get the columns, and copies of the candles', () => {
     const pair = { ...pairOf({ rows: FLAT, enterLong: [0] }), columns: { ema: new Float64Array(5) } };
     const seen: CallbackContext[] = [];
     const callbacks: StrategyCallbacks = {
       confirmEntry: (context) => {
         seen.push(context);
-        expect(context.candles).toBe(pair.candles);
+        expect(context.candles).toEqual(pair.candles);
+        expect(context.candles.close.buffer).not.toBe(pair.candles.close.buffer);
         expect(context.columns).toBe(pair.columns);
         return true;
       },
