@@ -54,7 +54,7 @@ describe.skipIf(missingForEmulator())('emulated stacks', () => {
   });
   afterAll(() => emulator.stop());
 
-  test.each([
+  test.each<Record<string, string>>([
     { host: 'evil.example' },
     { host: 'evil.example:5000' },
     { origin: 'https://evil.example' },
