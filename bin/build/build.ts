@@ -9,12 +9,9 @@ import {
   checkMatches,
   credentialsOfAws,
   EXCHANGE_FILES,
-  lazyHttps,
   lazyRows,
   namedUndici,
   nodeModules,
-  nodeStreams,
-  nodeUuid,
   oneStart,
   packageVersions,
   plainSchemas,
@@ -164,9 +161,6 @@ export const BUNDLE_OPTIONS = {
     plainSchemas,
     credentialsOfAws,
     unusedSchemas,
-    lazyHttps,
-    nodeStreams,
-    nodeUuid,
   ],
 } satisfies BuildOptions;
 

@@ -9,26 +9,19 @@ import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
 import type { Operation } from '../../src/contract/values/operation.ts';
 import { OPERATION_GROUPS } from '../../src/contract/operations/operations.ts';
-import { STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OPERATIONS_FOLDER = join(ROOT, 'src/contract/operations');
-const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
-const IMPORT_MODULE = join(ROOT, 'src/adapters/strategies/import-module.ts');
 
 /** Files that each plugin of the Lambdas and tasks changes, by the plugin's name. */
 const FILES = {
   'user-strategies': /[\\/]src[\\/]adapters[\\/]strategies[\\/]strategy-files\.ts$/,
-  'lazy-rows': /[\\/]src[\\/]contract[\\/]operations[\\/]routes\.ts$/,
+  'lazy-rows': /[\\/]src[\\/]runtime[\\/]routes\.ts$/,
   'bundled-exchanges': /[\\/]src[\\/]adapters[\\/]exchange[\\/]ccxt-files\.ts$/,
   'package-versions': /[\\/]package\.json$/,
   'plain-schemas': /@aws-sdk[\\/].*[\\/]schemas_0\.js$/,
   'credentials-of-aws': /credential-provider-node[\\/]dist-es[\\/]defaultProvider\.js$/,
   'unused-schemas': /[\\/]src[\\/](contract|adapters)[\\/].*\.ts$/,
-  'lazy-https': /node-http-handler[\\/]dist-es[\\/]node-http-handler\.js$/,
-  'node-streams':
-    /[\\/](createChecksumStream\.browser|stream-type-check|isStreamingPayload[\\/]isStreamingPayload)\.js$/,
-  'node-uuid': /serde[\\/]uuid[\\/]v4\.js$/,
 } as const;
 
 /** The same of the plugin of the exchanges. Its module is an input only if ccxt still imports `undici`. */
@@ -49,68 +42,57 @@ export function checkMatches(
   );
 }
 
-/**
- * Replaces the reader of the strategies folder, which a bundle does not have, by the module next to it that bundle-strategies.ts
- * writes. Each file has a bundle of its own: a look-ahead analysis evaluates it again for each run.
- */
-export const userStrategies: Plugin = {
-  name: 'user-strategies',
-  setup({ onResolve, onLoad }) {
-    const module = `./${STRATEGIES_MODULE}`;
-    onResolve({ filter: /^\.\/strategies\.mjs$/ }, () => ({ path: module, external: true }));
-    onLoad({ filter: FILES['user-strategies'] }, () => {
-      const contents = [
-        `import { shareGlobals } from ${JSON.stringify(GLOBAL_STATE)};`,
-        `import { importModule } from ${JSON.stringify(IMPORT_MODULE)};`,
-        'let runs = 0;',
-        "const address = (file) => './strategies/' + file.replace(/ts$/, 'mjs?run=') + ++runs;",
-        'const load = (file) => importModule(new URL(address(file), import.meta.url).href);',
-        'let globals;',
-        'const share = () => (globals ??= shareGlobals());',
-        'const fresh = (file) => async () => (share().restore(file), (await load(file)).default);',
-        'export const USER_STRATEGIES = undefined;',
-        `export const loadStrategyFiles = async () => (await import(${JSON.stringify(module)})).strategies;`,
-        // Only tasks run strategies, and each finds its own before the first run. To read all globals takes Lambdas 17 ms.
-        'export const findStrategyFile = async (name) => {',
-        '  share();',
-        '  const found = (await loadStrategyFiles()).find(({ definition }) => definition.name === name);',
-        '  return found && { ...found, load: fresh(found.file), replaced: () => share().replaced() };',
-        '};',
-      ];
-      return { contents: contents.join('\n'), loader: 'js', resolveDir: ROOT };
-    });
+/** Puts a module in the place of another one, whose imports it shares. */
+const replacing = (name: keyof typeof FILES, replacement: string, more: Partial<Plugin> = {}): Plugin => ({
+  name,
+  setup: (build) => {
+    const path = join(ROOT, replacement);
+    build.onLoad({ filter: FILES[name] }, async () => ({
+      contents: await readFile(path, 'utf8'),
+      loader: 'ts',
+      resolveDir: dirname(path),
+    }));
+    return more.setup?.(build);
   },
-};
+});
 
-/**
- * Replaces the routes of all rows by their fields without schemas. The file of a row, with its schemas, is imported at its first
- * request. Building the schemas of all rows takes as long as loading DynamoDB's client.
- */
-export const lazyRows: Plugin = {
-  name: 'lazy-rows',
-  setup({ onLoad }) {
-    onLoad({ filter: FILES['lazy-rows'] }, async ({ path }) => {
-      const sources = await rowSources();
-      const groups: Readonly<Record<string, readonly Operation[]>> = OPERATION_GROUPS;
-      const rows = Object.entries(groups).flatMap(([group, operations]) =>
-        operations.map((row) => {
-          const { params, query, body, success, errors, tag, summary, description, integration, ...route } =
-            row;
-          const { file, exported } = sources.get(row.id)!;
-          const of = integration && { integration: { function: integration.function } };
-          const fields = JSON.stringify({ ...route, group, ...of });
-          return `row(${fields}, async () => (await import('./${file}')).${exported})`;
-        }),
-      );
-      const contents = [
-        'const row = (fields, file) => ({ ...fields, load: async () => (await file()).find(({ id }) => id === fields.id) });',
-        `const routes = [${rows.join(',\n')}];`,
-        'export const routesOf = (service) => routes.filter((route) => route.service === service);',
-      ];
-      return { contents: contents.join('\n'), loader: 'js', resolveDir: dirname(path) };
-    });
+/** A bundle has no strategies folder, but a module next to it that lists the strategies of the build. */
+export const userStrategies: Plugin = replacing(
+  'user-strategies',
+  'src/adapters/strategies/bundled-strategy-files.ts',
+  {
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /^\.\/strategies\.mjs$/ }, ({ path }) => ({ path, external: true }));
+    },
   },
-};
+);
+
+/** The routes of a bundle have no schemas: each row is loaded at its first request. */
+export const lazyRows: Plugin = replacing('lazy-rows', 'src/runtime/bundled-routes.ts', {
+  setup: ({ onResolve, onLoad }) => {
+    const namespace = 'route-rows';
+    onResolve({ filter: /^\.\/route-rows\.mjs$/ }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /.*/, namespace }, async () => ({
+      contents: `export const ROUTE_ROWS = [${(await routeRows()).join(',\n')}];`,
+      resolveDir: OPERATIONS_FOLDER,
+    }));
+  },
+});
+
+/** Each row of the table without its schemas, as source text; see route-rows.d.mts. */
+async function routeRows(): Promise<string[]> {
+  const sources = await rowSources();
+  const groups: Readonly<Record<string, readonly Operation[]>> = OPERATION_GROUPS;
+  return Object.entries(groups).flatMap(([group, operations]) =>
+    operations.map((row) => {
+      const { params, query, body, success, errors, tag, summary, description, integration, ...fields } = row;
+      const { file, exported } = sources.get(row.id)!;
+      const of = integration && { integration: { function: integration.function } };
+      const route = JSON.stringify({ ...fields, group, ...of });
+      return `{ route: ${route}, file: () => import('./${file}'), exported: '${exported}' }`;
+    }),
+  );
+}
 
 /**
  * Makes each module that is imported at run time depend on the entry point, which is loaded by then. esbuild otherwise splits what
@@ -176,16 +158,11 @@ export const nodeModules: Plugin = {
   },
 };
 
-/** Resolves exchanges to the files next to the bundle, because a bundle has no package ccxt. */
-export const bundledExchanges: Plugin = {
-  name: 'bundled-exchanges',
-  setup({ onLoad }) {
-    onLoad({ filter: FILES['bundled-exchanges'] }, () => ({
-      contents: "export const ccxtFile = (key) => new URL('./ccxt/' + key + '.mjs', import.meta.url);",
-      loader: 'js',
-    }));
-  },
-};
+/** A bundle has the files of the exchanges next to it, but no package ccxt. */
+export const bundledExchanges: Plugin = replacing(
+  'bundled-exchanges',
+  'src/adapters/exchange/bundled-ccxt-files.ts',
+);
 
 /** Adds undici's named exports, which ccxt reads: a dynamic import of a bundled CommonJS package has only `default`. */
 export const namedUndici: Plugin = {
@@ -278,76 +255,3 @@ export const unusedSchemas: Plugin = {
     });
   },
 };
-
-/**
- * Loads `node:https` at the first request to an `https:` address, not with the module. The database of local mode is on `http:`.
- */
-export const lazyHttps: Plugin = {
-  name: 'lazy-https',
-  setup({ onLoad }) {
-    onLoad({ filter: FILES['lazy-https'] }, async ({ path }) => {
-      const changes = [
-        [
-          'import { node_https } from "./node-https";',
-          "const node_https = { get Agent() { return process.getBuiltinModule('node:https').Agent; }, get request() { return process.getBuiltinModule('node:https').request; } };",
-        ],
-        ['httpsAgent: (() => {', 'httpsAgentProvider: () => {'],
-        ['})(),\n            logger,', '},\n            logger,'],
-        [
-          'if (!isSSL && ',
-          'if (isSSL) config.httpsAgent ??= config.httpsAgentProvider();\n        if (!isSSL && ',
-        ],
-      ] as const;
-      return { contents: changed(path, await readFile(path, 'utf8'), changes) };
-    });
-  },
-};
-
-/**
- * Recognizes web streams by their name, and leaves out their checksums: responses in Node are other streams. The global
- * `ReadableStream` loads all of the web streams.
- */
-export const nodeStreams: Plugin = {
-  name: 'node-streams',
-  setup({ onLoad }) {
-    const contents: Readonly<Record<string, string>> = {
-      'createChecksumStream.browser.js':
-        "export const createChecksumStream = () => { throw new Error('This bundle cannot check web streams.'); };",
-      'stream-type-check.js': [
-        "export const isReadableStream = (stream) => stream?.constructor?.name === 'ReadableStream';",
-        "export const isBlob = (blob) => blob?.constructor?.name === 'Blob';",
-      ].join('\n'),
-      'isStreamingPayload.js': [
-        "import { Readable } from 'node:stream';",
-        "import { isReadableStream } from '@smithy/core/serde';",
-        'export const isStreamingPayload = ({ body }) => body instanceof Readable || isReadableStream(body);',
-      ].join('\n'),
-    };
-    onLoad({ filter: FILES['node-streams'] }, ({ path }) => ({
-      contents: contents[basename(path)],
-      resolveDir: dirname(path),
-    }));
-  },
-};
-
-/** Takes random IDs from `node:crypto`: the global `crypto` loads all of Web Crypto. */
-export const nodeUuid: Plugin = {
-  name: 'node-uuid',
-  setup({ onLoad }) {
-    onLoad({ filter: FILES['node-uuid'] }, () => ({
-      contents: [
-        "import crypto from 'node:crypto';",
-        'export const bindV4 = () => () => crypto.randomUUID();',
-      ].join('\n'),
-    }));
-  },
-};
-
-/** @throws Error that names the file when a text to replace is not in it */
-function changed(path: string, text: string, changes: readonly (readonly [string, string])[]): string {
-  return changes.reduce((result, [from, to]) => {
-    if (!result.includes(from))
-      throw new Error(`${path} no longer contains "${from}". Update its plugin in bin/build/bundle-plugins.ts.`);
-    return result.replace(from, () => to);
-  }, text);
-}

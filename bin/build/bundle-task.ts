@@ -4,9 +4,6 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { BUNDLE_OPTIONS } from './build.ts';
 import {
-  lazyHttps,
-  nodeStreams,
-  nodeUuid,
   packageVersions,
   plainSchemas,
   unusedSchemas,
@@ -42,9 +39,6 @@ export async function bundleTask(outdir: string, files: Files): Promise<void> {
       packageVersions,
       plainSchemas,
       unusedSchemas,
-      lazyHttps,
-      nodeStreams,
-      nodeUuid,
     ],
   });
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { type Route, routesOf } from '#contract/operations/routes.ts';
 import { CHALLENGE_ID_PREFIX } from '#contract/values/challenge-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_PREFIX } from '#contract/values/mlflow-paths.ts';
@@ -28,6 +27,7 @@ import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import { type Log, runInContext } from './log.ts';
 import { checkAnnouncedSize, checkHead, readBytes } from './request-json.ts';
 import { BASE_HEADERS, errorResponse, type HandlerResult, successResponse } from './responses.ts';
+import { type Route, routesOf } from './routes.ts';
 import { type CursorKey, SignedCursors } from './signed-cursors.ts';
 import { viewerAddress } from './viewer-address.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { routesOf as rowsOf } from '#contract/operations/routes.ts';
 import type { Operation, ServiceName } from '#contract/values/operation.ts';
+import { routesOf as rowsOf } from '#runtime/routes.ts';
 import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
-import { checkMatches, EXCHANGE_FILES, nodeModules } from '../../bin/build/bundle-plugins.ts';
+import { checkMatches, EXCHANGE_FILES } from '../../bin/build/bundle-plugins.ts';
 import { KEPT_PROCESS } from '../../bin/build/bundle-program.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
@@ -38,7 +38,7 @@ const bytesOf = (files: readonly string[]) =>
 async function bundledRoutes(service: string) {
   const outfile = join(outdir, `routes-${service}.mjs`);
   const { outExtension: _, ...options } = BUNDLE_OPTIONS;
-  const contents = `import { routesOf } from '#contract/operations/routes.ts'; export default routesOf('${service}');`;
+  const contents = `import { routesOf } from '#runtime/routes.ts'; export default routesOf('${service}');`;
   await esbuild({ ...options, sourcemap: false, stdin: { contents, resolveDir: ROOT }, outfile });
   const { default: routesOf } = await import(pathToFileURL(outfile).href);
   return { routesOf: routesOf as (Operation & { readonly load: () => Promise<Operation> })[] };
@@ -83,29 +83,6 @@ test('backtest task contains no schemas of searches and requests', () => {
   expect(inputs['src/contract/backtests/backtest.ts']!.bytesInOutput).toBeGreaterThan(500);
 });
 
-test.each([
-  ['http', false],
-  ['https', true],
-])('bundle that calls DynamoDB on %s loads node:https: %s, and no web streams', async (protocol, loaded) => {
-  const outfile = join(outdir, `client-${protocol}.cjs`);
-  const { outExtension: _, banner, ...options } = BUNDLE_OPTIONS;
-  const contents = `
-    import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
-    import { createDocumentClient } from '#adapters/dynamo/client.ts';
-    const client = createDocumentClient({ endpoint: '${protocol}://127.0.0.1:1' });
-    client.send(new ListTablesCommand({})).catch(({ cause }) =>
-      console.log(JSON.stringify([cause?.code, process.moduleLoadList])));`;
-  const plugins = [nodeModules, ...options.plugins];
-  const stdin = { contents, resolveDir: ROOT };
-  await esbuild({ ...options, plugins, format: 'cjs', sourcemap: false, stdin, outfile });
-  const { stdout, stderr } = spawnSync(process.execPath, [outfile], { encoding: 'utf8' });
-  expect(stderr).toBe('');
-  const [code, modules] = JSON.parse(stdout) as [string, string[]];
-  expect(code).toBe('ECONNREFUSED');
-  expect(modules.includes('NativeModule https')).toBe(loaded);
-  expect(modules).not.toContain('NativeModule internal/webstreams/readablestream');
-});
-
 test('no bundle contains CDK', () => {
   for (const path of bundles.keys()) {
     for (const name of ['aws-cdk-lib', 'constructs', 'cdk-nag'])
@@ -144,7 +121,7 @@ test('engine bundles its own files and only values of the contract, which import
 });
 
 test.each([
-  ['lambdas/backend/index.mjs', 395, 1410],
+  ['lambdas/backend/index.mjs', 395, 1420],
   ['lambdas/strategy/index.mjs', 390, 1320],
   ['lambdas/strategy-events/index.mjs', 550, 760],
   ['lambdas/job-events/index.mjs', 610, 895],

@@ -19,7 +19,7 @@ export interface StrategyFile extends StrategyWithDigest {
 export const USER_STRATEGIES = join(import.meta.dirname, '../../../strategies');
 
 /*
- * Bundles have no such folder. Their build replaces this module with one that contains the files.
+ * Bundles have no such folder: bundled-strategy-files.ts takes the place of this module there.
  */
 
 /**

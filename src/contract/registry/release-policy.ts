@@ -41,9 +41,6 @@ export const ReleasePolicy = z.strictObject({
 });
 export type ReleasePolicy = z.infer<typeof ReleasePolicy>;
 
-/** Requires nothing. */
-export const NO_POLICY: ReleasePolicy = { lookAheadCertificate: false };
-
 /** A number of assignments, or `min_trades`: as many as the closed trades that the challenge needs. */
 export type MinAssignments = number | typeof MIN_TRADES;
 

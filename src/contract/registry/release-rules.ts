@@ -1,5 +1,5 @@
 import { CHALLENGE_DEFAULTS } from '../values/challenge-limits.ts';
-import { type MinAssignments, NO_POLICY, type ReleasePolicy } from './release-policy.ts';
+import type { MinAssignments, ReleasePolicy } from './release-policy.ts';
 
 /** What a stage requires of a promotion, also of a challenge's winner. */
 export interface PromotionRules {
@@ -28,6 +28,9 @@ export interface ReleaseRules extends PromotionRules, ChallengeRules {
   /** A rollback requires a reason. */
   readonly rollbackReasonRequired: boolean;
 }
+
+/** Requires nothing. */
+export const NO_POLICY: ReleasePolicy = { lookAheadCertificate: false };
 
 /** The rules where a stage sets none. */
 export const DEFAULT_RELEASE_RULES: ReleaseRules = {

@@ -7,7 +7,7 @@ import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/strategies/known-strategies.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
-import { NO_POLICY } from '#contract/registry/release-policy.ts';
+import { NO_POLICY } from '#contract/registry/release-rules.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { recordValidationResult } from '#domain/registry/record-validation-results.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';

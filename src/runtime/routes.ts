@@ -1,5 +1,5 @@
-import type { Operation, ServiceName } from '../values/operation.ts';
-import { OPERATION_GROUPS, type OperationGroup } from './operations.ts';
+import { OPERATION_GROUPS, type OperationGroup } from '#contract/operations/operations.ts';
+import type { Operation, ServiceName } from '#contract/values/operation.ts';
 
 /** Fields of a row that describe requests and responses. Most are schemas. */
 type Shape =
@@ -22,12 +22,7 @@ export interface Route extends Omit<Operation, Shape> {
   readonly load: () => Promise<Operation>;
 }
 
-/*
- * The schemas of all rows take longer to build than all other code of a service. The build of the Lambdas replaces this module with
- * one that loads the file of a row at its first request.
- */
-
-/** The routes of a service, in the order of the table. */
+/** The routes of a service, in the order of the table. In a bundle bundled-routes.ts takes the place of this module. */
 export function routesOf(service: ServiceName): Route[] {
   const groups = Object.entries(OPERATION_GROUPS) as [OperationGroup, readonly Operation[]][];
   const routes = groups.flatMap(([group, rows]) =>
