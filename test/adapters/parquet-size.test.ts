@@ -70,6 +70,17 @@ describe('sizes of a Parquet file', () => {
     expect(check(fileOf(long, 'ZSTD', Encoding.DELTA_BYTE_ARRAY), 20 * MB)).toThrow(LargeParquetError);
   });
 
+  it('columns that are read at the same time count together', () => {
+    const texts = Array.from({ length: 2_000 }, () => 'x'.repeat(1_000));
+    const [one, two] = [['a'], ['a', 'b']].map((names) => {
+      const columns = Object.fromEntries(names.map((name) => [name, vectorFromArray(texts, new Utf8())]));
+      const table = Table.fromIPCStream(tableToIPC(new ArrowTable(columns), 'stream'));
+      return writeParquet(table, new WriterPropertiesBuilder().setDictionaryEnabled(false).build());
+    });
+    expect(check(one!, 20 * MB)).not.toThrow();
+    expect(check(two!, 20 * MB)).toThrow(LargeParquetError);
+  });
+
   /** File whose only page says what it likes. */
   const forged = (codec: number, page: Uint8Array, { bytes = 1_000, rows = 10, offset = 4 } = {}) => {
     const header = encodeStruct({
@@ -141,7 +152,7 @@ describe('sizes of a Parquet file', () => {
   /** File of the column `enter_tag`, of texts unless the schema says otherwise, whose metadata may contradict its pages. */
   const fileOfPages = (
     pages: readonly Uint8Array[],
-    { type = 6, schemaType = 6, values = 10_000, path = 'enter_tag' } = {},
+    { type = 6, schemaType = 6, repetition = 0, values = 10_000, path = 'enter_tag' } = {},
   ) => {
     const length = pages.reduce((sum, page) => sum + page.length, 0);
     const meta: Struct = {
@@ -157,7 +168,7 @@ describe('sizes of a Parquet file', () => {
       1: i32(1),
       2: listOf('struct', [
         struct({ 4: text('schema'), 5: i32(1) }),
-        struct({ 1: i32(schemaType), 3: i32(0), 4: text('enter_tag') }),
+        struct({ 1: i32(schemaType), 3: i32(repetition), 4: text('enter_tag') }),
       ]),
       4: listOf('struct', [struct({ 1: listOf('struct', [struct({ 3: struct(meta) })]) })]),
     });
@@ -211,6 +222,8 @@ describe('sizes of a Parquet file', () => {
     expect(check(fileOfPages(lengths(10)), MB)).not.toThrow();
     expect(check(fileOfPages(lengths(11)), MB)).toThrow(/more lengths than values/);
     expect(check(fileOfPages(lengths(900_000_000)), MB)).toThrow(/more lengths than values/);
+    // Before the lengths of a list come levels, which are not read here.
+    expect(check(fileOfPages(lengths(10), { repetition: 2 }), MB)).toThrow(/unknown encoding/);
   });
 
   it('metadata and headers of pages with very many values are refused', () => {

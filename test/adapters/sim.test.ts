@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SIM_LISTED_MS, SimExchange } from '#adapters/exchange/sim.ts';
+import { SIM_LISTED_MS, SIM_SYMBOLS, SimExchange } from '#adapters/exchange/sim.ts';
 import { CANDLE_COLUMNS, type Candles, sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 
@@ -144,6 +144,9 @@ describe('SimExchange candles', () => {
     expect(digest(CANDLE_COLUMNS.map((name) => candles[name]))).toBe(
       '71860363140bf9bfc8bd3570b1a2dcbd836a6b410c2349a1d8a2499903c5af70',
     );
+    const hours = [...SIM_SYMBOLS.keys()].map((symbol) => sim.fetchCandles(symbol, '1h', START, START + DAY));
+    const columns = (await Promise.all(hours)).flatMap((each) => CANDLE_COLUMNS.map((name) => each[name]));
+    expect(digest(columns)).toBe('a4c9ec481c5dcd2afeee0771ab167536f65861be32d9b99068b76e041992a1e5');
     const { timestamp, rate, markPrice } = await sim.fetchFunding(BTC, START, START + 30 * DAY);
     expect(digest([timestamp, rate, markPrice])).toBe(
       '1edec6364d845f6dd873a20015002b09f31d6dde93cf3ba7284098d73d212e5f',

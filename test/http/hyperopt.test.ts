@@ -324,6 +324,8 @@ describe('hyperopt request', () => {
       learning_rate_range: [0.05, 0.05],
       train_period_days: 30,
     });
+    const all = await accepted({ spaces: ['trailing', 'ml', 'roi', 'params', 'stoploss'] });
+    expect(all.config.spaces).toEqual(['params', 'stoploss', 'roi', 'trailing', 'ml']);
     // A strategy without a declared model then has no model, as in a backtest.
     const { body } = await submit({ strategy: 'ema_crossover', spaces: ['roi'] });
     const own = (await call(`/${body.job_id}`)).body.config;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDelivery } from '#domain/webhooks/deliveries.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { backtestEvent, webhookFixture } from '../support/webhook-fixture.ts';
@@ -293,6 +293,18 @@ describe('deliveries', () => {
     await fixture.publish(backtestEvent('bt-1', 600));
     expect((await fixture.lane(webhook_id)).next).toBe(fixture.now() + HOUR);
     expect(fixture.sent.map(({ body }) => JSON.parse(body).sequence)).toEqual([600]);
+  });
+
+  it('entry whose delivery has expired is passed over once in a turn', async () => {
+    const { webhook_id } = await fixture.create();
+    await fixture.publish(backtestEvent('bt-1'));
+    const find = vi.spyOn(fixture.deps.deliveries, 'find').mockImplementation(async () => {
+      // Ends a turn that asks again.
+      fixture.advance(SECOND);
+      return undefined;
+    });
+    expect((await fixture.lane(webhook_id)).next).toBeUndefined();
+    expect(find).toHaveBeenCalledTimes(1);
   });
 
   it('Retry-After of a receiver delays its next attempt', async () => {

@@ -191,6 +191,8 @@ describe('bootstrap', () => {
       { low: 0, median: 0, high: 0 },
       { low: 0, median: 0, high: 0 },
     ]);
+    const losing = bootstrap(new Float64Array(100).fill(-0.01), 1);
+    expect(losing.time_under_water_pct).toEqual({ low: 100, median: 100, high: 100 });
     const ruined = new Float64Array(100).fill(-0.5);
     ruined[50] = -1;
     expect(bootstrap(ruined, 1).cagr_pct!.low).toBe(-100);
