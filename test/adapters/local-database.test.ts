@@ -183,6 +183,14 @@ test('data folder serves one platform at a time and is free after a kill', async
   openDataFolder(path).release();
 });
 
+test('openDataFolder creates the folders above it too, without access for other accounts', () => {
+  const path = join(folder, 'above', 'it', 'home');
+  openDataFolder(path).release();
+  for (const each of ['above', 'above/it', 'above/it/home']) {
+    expect(statSync(join(folder, each)).mode & 0o777).toBe(0o700);
+  }
+});
+
 test('each data folder has a name of its own, which it keeps', () => {
   const idOf = (name: string) => {
     const opened = openDataFolder(join(folder, name));
