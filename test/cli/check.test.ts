@@ -17,6 +17,13 @@ describe('touchstone check', () => {
     );
   });
 
+  it('check rejects a parameter that the strategy does not have', async () => {
+    strategy('plain');
+    const { code, err } = await check('plain', '--param', 'speed=9');
+    expect(code).toBe(1);
+    expect(err).toMatch(/speed/);
+  });
+
   it('check prints callback, column, row, pair, file and line of a leak', async () => {
     const file = strategy(
       'ahead',
