@@ -1,9 +1,11 @@
 /** Which tests load a file, by the paths that sources name: imports, and modules that are started by name. */
 import { dirname, join, normalize } from 'node:path';
 
-/** Tests that start platforms, browsers or compilers: they take longest, so they come last. */
-const SLOW = /^test\/(cli|docs|e2e|fuzz|package|rehearsal|soak|stacks|web)\//;
-const TYPES_ONLY = /^(?:import|export) type [^'"]*['"][^'"]*['"]/gm;
+/** Tests that start platforms, browsers or compilers: they take longest. */
+export const isSlow = (test: string) =>
+  /^test\/(cli|docs|e2e|fuzz|package|rehearsal|soak|stacks|web)\//.test(test);
+
+const TYPES_ONLY = /^(?:import|export) type [^'";]*from ['"][^'"]*['"]/gm;
 const QUOTED = /['"`]([^'"`\s]+)['"`]/g;
 
 /** The files that load each file. Imports of types do not load. */
@@ -30,11 +32,20 @@ function pathOf(file: string, text: string, aliases: Readonly<Record<string, str
   return normalize(alias ? text.replace(alias.slice(0, -1), aliases[alias]!.slice(0, -1)) : text);
 }
 
-/** Tests that load a file: quick ones first, full ones after the others, and the nearest by imports first. */
+/**
+ * Tests that load a file: quick ones, then full ones, then slow ones. Among these, first those whose path has most words in common
+ * with that of the file, then the nearest by imports.
+ */
 export function testsOf(file: string, importers: ReadonlyMap<string, readonly string[]>): string[] {
   const reached = new Set([file]);
   // A set is walked in the order of its insertions, those during the walk included: breadth first.
   for (const each of reached) for (const importer of importers.get(each) ?? []) reached.add(importer);
-  const cost = (test: string) => 2 * Number(SLOW.test(test)) + Number(test.endsWith('.full.test.ts'));
-  return [...reached].filter((each) => each.endsWith('.test.ts')).sort((a, b) => cost(a) - cost(b));
+  const words = wordsOf(file);
+  const rank = (test: string) =>
+    2000 * Number(isSlow(test)) +
+    1000 * Number(test.endsWith('.full.test.ts')) -
+    [...wordsOf(test)].filter((word) => words.has(word)).length;
+  return [...reached].filter((each) => each.endsWith('.test.ts')).sort((a, b) => rank(a) - rank(b));
 }
+
+const wordsOf = (path: string) => new Set(path.split(/[/.-]/));

@@ -89,25 +89,25 @@ describe('a saved mutant', () => {
   });
 });
 
-test('tests that load a file come nearest first, after the quick ones those of platforms and the full ones', () => {
+test('tests that load a file begin with those of its name and the nearest, and end with full and slow ones', () => {
   const sources = {
     'src/engine/a.ts': '',
     'src/engine/b.ts': "import { a } from './a.ts';",
     'src/domain/c.ts': "const c = lazy(() => import('#engine/b.ts'));",
     'src/domain/child.ts': "export * from '#engine/a.ts';",
-    'src/domain/starts.ts': "fork(codeFile('./child', import.meta.url));",
+    'src/domain/starts.ts': "export type Kind = 1;\nfork(codeFile('./child', import.meta.url));",
     'test/e2e/near.test.ts': "import { a } from '#engine/a.ts';",
     'test/engine/full.full.test.ts': "import { a } from '#engine/a.ts';",
     'test/engine/far.test.ts': "import { c } from '../../src/domain/c.ts';",
     'test/engine/near.test.ts': "import { b } from '#engine/b.ts';",
-    'test/engine/process.test.ts': "import '#domain/starts.ts';",
+    'test/engine/of-a.test.ts': "import '#domain/starts.ts';",
     'test/engine/types.test.ts': "import type {\n  A,\n} from '#engine/a.ts';",
   };
   const aliases = { '#engine/*': './src/engine/*', '#domain/*': './src/domain/*' };
   expect(testsOf('src/engine/a.ts', importersOf(new Map(Object.entries(sources)), aliases))).toEqual([
+    'test/engine/of-a.test.ts',
     'test/engine/near.test.ts',
     'test/engine/far.test.ts',
-    'test/engine/process.test.ts',
     'test/engine/full.full.test.ts',
     'test/e2e/near.test.ts',
   ]);

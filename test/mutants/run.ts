@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { importersOf, testsOf } from './importers.ts';
+import { importersOf, isSlow, testsOf } from './importers.ts';
 import { choose, find, type Mutant, mutantsOf, mutate, type Place } from './places.ts';
 
 const USAGE = `npm run mutants -- [--seed <n>] [--from <file>] [--only <n,m>] [--tests <n>] [--whole] [--save <file>] [--list]
@@ -22,7 +22,7 @@ const MUTATED = /^src\/(adapters|domain|engine)\/.*\.ts$/;
 /** Test files of the first runs against a mutant: most die in the first. */
 const ROUNDS = [4, 16];
 /** What a run may take, and each of its files in addition. An endless loop is a kill that takes as long. */
-const RUN_LIMIT_MS = 120_000;
+const RUN_LIMIT_MS = 60_000;
 const FILE_LIMIT_MS = 30_000;
 const WHOLE_LIMIT_MS = 3_600_000;
 
@@ -31,9 +31,9 @@ interface Saved extends Place {
   readonly result?: string;
 }
 
-/** The test files that may have failed, and the first failed test or what else ended the run. */
+/** The test file that failed, if one did, and its first failed test or what else ended the run. */
 interface Failure {
-  readonly files: readonly string[];
+  readonly file?: string;
   readonly how: string;
 }
 
@@ -122,7 +122,7 @@ async function judge(mutant: Mutant): Promise<string> {
   for (let from = 0, round = 0; from < tests.length; round++) {
     const files = tests.slice(from, from + (ROUNDS[round] ?? tests.length));
     const killer = await killerOf(mutant, files, RUN_LIMIT_MS + files.length * FILE_LIMIT_MS);
-    if (killer) return `killed in ${seconds()} by ${killer}`;
+    if (killer) return `killed in ${seconds()}: ${killer}`;
     from += files.length;
   }
   const killer = values.whole && (await killerOf(mutant, ['--project', '!full'], WHOLE_LIMIT_MS));
@@ -130,23 +130,36 @@ async function judge(mutant: Mutant): Promise<string> {
   return `SURVIVED ${tests.length} test files${values.whole ? ' and the whole run' : ''} in ${seconds()}`;
 }
 
-/** The test that fails with the mutant and passes without it. */
+/** The test that fails with the mutant, again if it is slow, and passes without it. */
 async function killerOf(mutant: Mutant, args: readonly string[], limit: number): Promise<string | undefined> {
-  const [path, source] = [join(tree, mutant.file), sources.get(mutant.file)!];
+  const unsteady = new Set<string>();
   for (;;) {
-    const tried = args.filter((arg) => passes.get(arg) !== false);
+    const isOut = (arg: string) => unsteady.has(arg) || passes.get(arg) === false;
+    const tried = args.filter((arg) => !isOut(arg));
     if (tried.length === 0) return undefined;
-    const failing = [...passes].flatMap(([file, passed]) => (passed ? [] : [`--exclude=${file}`]));
-    fs.writeFileSync(path, mutate(source, mutant));
-    const failure = await run([...tried, ...failing], limit);
-    fs.writeFileSync(path, source);
-    if (!failure || failure.files.length === 0) return failure?.how;
-    for (const file of failure.files) {
-      if (!passes.has(file)) passes.set(file, !(await run([file], limit)));
-      if (passes.get(file)) return `${file}: ${failure.how}`;
-      console.log(`    ${file} fails without a mutant too`);
-    }
+    tried.push(...[...unsteady, ...passes.keys()].filter(isOut).map((file) => `--exclude=${file}`));
+    const failure = await runMutant(mutant, tried, limit);
+    if (!failure) return undefined;
+    if (failure.file === undefined) return (await run(tried, limit)) ? undefined : failure.how;
+    const { file } = failure;
+    if (!passes.has(file)) passes.set(file, !(await run([file], limit)));
+    const isSteady = !isSlow(file) || (await runMutant(mutant, [file], limit)) !== undefined;
+    if (passes.get(file) && isSteady) return `${file}: ${failure.how}`;
+    console.log(`    ${file} failed${passes.get(file) ? ' once' : ', and fails without a mutant'}`);
+    unsteady.add(file);
   }
+}
+
+async function runMutant(
+  mutant: Mutant,
+  args: readonly string[],
+  limit: number,
+): Promise<Failure | undefined> {
+  const [path, source] = [join(tree, mutant.file), sources.get(mutant.file)!];
+  fs.writeFileSync(path, mutate(source, mutant));
+  const failure = await run(args, limit);
+  fs.writeFileSync(path, source);
+  return failure;
 }
 
 /** Runs tests up to the first failure; undefined when all pass. */
@@ -161,16 +174,15 @@ async function run(args: readonly string[], limit: number): Promise<Failure | un
   clearTimeout(timer);
   killRunning();
   if (status === 0) return undefined;
-  const files = args.filter((arg) => arg.startsWith('test/'));
-  if (signal) return { files, how: `timed out after ${limit / 1000} s, this file or one run with it` };
+  if (signal) return { how: `timed out after ${limit / 1000} s` };
   const results = fs.existsSync(report) ? JSON.parse(read(report)).testResults : [];
   const failures: Failure[] = results.flatMap(({ name, status, message, assertionResults }: any) => {
     const test = assertionResults.find((each: any) => each.status === 'failed');
     // Without a failed test, a file that did not load has a message. Files that were not run any more have neither.
     const how = test?.fullName ?? message.split('\n')[0];
-    return status === 'failed' && how ? [{ files: [relative(tree, name)], how }] : [];
+    return status === 'failed' && how ? [{ file: relative(tree, name), how }] : [];
   });
-  return failures[0] ?? { files, how: 'an error outside of tests, in this file or one run with it' };
+  return failures[0] ?? { how: 'an error outside of the tests' };
 }
 
 /** Ends the run with the processes that its tests started. */
