@@ -74,7 +74,10 @@ export class TableEvents extends Construct {
     const { config, monitoring, tables } = props;
     this.bus = new events.EventBus(this, 'Bus', { description: `Touchstone ${config.stage}: events` });
     const { account, region, stackName } = Stack.of(this);
-    this.source = eventSource(config.stage, `${account}/${region}/${stackName}`);
+    // Restored tables number their changes again: with the same source other events would have the ids of earlier ones.
+    const [restored] = Object.values(config.restoredTables);
+    const platform = [account, region, stackName, ...(restored ? [restored] : [])].join('/');
+    this.source = eventSource(config.stage, platform);
     this.service = new ServiceFunction(this, 'Service', {
       name: 'TableEvents',
       config,

@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -200,6 +209,39 @@ test('each data folder has a name of its own, which it keeps', () => {
   expect(idOf('named')).toMatch(/^[0-9a-f]{16}$/);
   expect(idOf('named')).toBe(idOf('named'));
   expect(idOf('named')).not.toBe(idOf('other'));
+});
+
+test('copy of a data folder gets a name of its own, also in the place of the folder', () => {
+  const path = join(folder, 'copied');
+  const idOf = (name: string) => {
+    const opened = openDataFolder(join(folder, name));
+    opened.release();
+    return opened.id;
+  };
+  const id = idOf('copied');
+  cpSync(path, join(folder, 'copy'), { recursive: true });
+  const copy = idOf('copy');
+  expect(copy).not.toBe(id);
+  expect(idOf('copy')).toBe(copy);
+  expect(idOf('copied')).toBe(id);
+  cpSync(path, join(folder, 'backup'), { recursive: true });
+  rmSync(path, { recursive: true });
+  renameSync(join(folder, 'backup'), path);
+  const restored = idOf('copied');
+  expect([id, copy]).not.toContain(restored);
+  renameSync(path, join(folder, 'moved'));
+  expect(idOf('moved')).toBe(restored);
+});
+
+test('data folder of an earlier version keeps its name', () => {
+  const path = join(folder, 'named-before');
+  openDataFolder(path).release();
+  writeFileSync(join(path, 'platform-id'), '3f1c8a5be0d94c27\n');
+  for (const _ of [1, 2]) {
+    const opened = openDataFolder(path);
+    opened.release();
+    expect(opened.id).toBe('3f1c8a5be0d94c27');
+  }
 });
 
 test('openDataFolder rejects another layout version with instructions and changes nothing', () => {

@@ -122,3 +122,13 @@ test('events name stage, account, region and stack as their source, in the funct
   expect(source).toContain('AWS::Region');
   expect(sourceOf(prod, 'Backend')).toBe(source);
 });
+
+test('events of restored tables have a source of their own: their numbers begin again', () => {
+  const sourceOf = (stage: ReturnType<typeof templatesOf>) => {
+    const [service] = ofType(stage, 'AWS::Lambda::Function').filter(([id]) =>
+      id.startsWith('TableEventsService'),
+    );
+    return JSON.stringify(service![1].Properties.Environment.Variables.EVENT_SOURCE);
+  };
+  expect(sourceOf(synthesize('prod', restored))).toContain(`/${restored.restoredTables.jobs}`);
+});

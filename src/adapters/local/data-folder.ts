@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError } from '#contract/values/errors.ts';
@@ -10,7 +22,7 @@ import { FileLock } from './file-lock.ts';
 /** Folder with all data of a local platform. */
 export interface DataFolder {
   readonly path: string;
-  /** Random name of the platform, which its events have in their source. A copy of the folder has the same. */
+  /** Random name of the platform, which its events have in their source. A copy of the folder gets another one. */
   readonly id: string;
   /** SQLite file of the database. */
   readonly dbPath: string;
@@ -68,18 +80,27 @@ export function openDataFolder(folder: string): DataFolder {
   };
 }
 
-/** Made when the folder is first opened. */
+/**
+ * Made when the folder is first opened, and again in a copy of it. A copy, restored or used next to the folder, numbers its own changes
+ * as the folder numbered others: with the same source their events would have the same ids. So the file says which file it is, by inode
+ * and birth, which a copy of it does not have. One of an earlier version says nothing, and keeps its name.
+ */
 function platformId(path: string): string {
   const file = join(path, 'platform-id');
-  if (!existsSync(file)) {
-    writing(path, () => {
-      writeFileSync(`${file}.new`, `${randomBytes(8).toString('hex')}\n`);
-      // A crash leaves no empty id.
-      renameSync(`${file}.new`, file);
-    });
-  }
-  return readFileSync(file, 'utf8').trim();
+  const [id, self] = existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ') : [];
+  if (id && self === fileOf(statSync(file, { bigint: true }))) return id;
+  const next = id && self === undefined ? id : randomBytes(8).toString('hex');
+  writing(path, () => {
+    const opened = openSync(`${file}.new`, 'w');
+    writeFileSync(opened, `${next} ${fileOf(fstatSync(opened, { bigint: true }))}\n`);
+    closeSync(opened);
+    // A crash leaves no empty id.
+    renameSync(`${file}.new`, file);
+  });
+  return next;
 }
+
+const fileOf = ({ ino, birthtimeNs }: Pick<BigIntStats, 'ino' | 'birthtimeNs'>) => `${ino}-${birthtimeNs}`;
 
 const layoutFile = (path: string) => join(path, 'layout-version');
 
