@@ -192,7 +192,7 @@ export const ChallengeTradeList = paginated(
 ).meta({ id: 'ChallengeTradeList' });
 
 export const ChallengeEventList = paginated(
-  ChallengeEvent.omit({ schema_version: true, challenge_id: true })
+  ChallengeEvent.omit({ schema_version: true, challenge_id: true, written_at: true })
     .extend({ warnings: ChallengeEvent.shape.warnings.removeDefault() })
     .meta({ id: 'ChallengeEvent' }),
 ).meta({ id: 'ChallengeEventList' });

@@ -318,5 +318,7 @@ export const ChallengeEvent = z.object({
     .default([])
     .meta({ description: 'Warnings of a promotion, from the creation of the challenge' }),
   correlation_id: z.string().nullable(),
+  /** Time of the write, where the event has that of a deadline before it. */
+  written_at: Timestamp.optional(),
 });
 export type ChallengeEvent = z.infer<typeof ChallengeEvent>;

@@ -9,10 +9,11 @@ import { compareVariants, currentP, type VariantComparison } from './compare-var
 /** The change to store, with an evaluation when one is due; null when the challenge is unchanged. */
 export function changeOf(
   before: StoredChallenge,
-  { challenge, events }: Progress,
+  { challenge, events: all }: Progress,
   at: string,
 ): ChallengeChange | null {
   if (challenge === before) return null;
+  const events = all.map((event) => (event.at === at ? event : { ...event, written_at: at }));
   const written = { ...challenge, revision: before.revision + 1, updated_at: at };
   if (!isEvaluationDue(before, challenge)) return { before, after: written, events };
   const after = {

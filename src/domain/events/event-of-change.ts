@@ -53,7 +53,9 @@ function eventOf(change: TableChange): DerivedEvent | undefined {
       : 'pk' in keys
         ? historyEvent(change, after)
         : dataEvent(change, after);
-  return event && change.at - Date.parse(event.time) <= MAX_AGE_MS ? event : undefined;
+  // The end of a challenge has the time of its deadline, which may have passed while the platform was stopped.
+  const written = String(after.written_at ?? event?.time);
+  return event && change.at - Date.parse(written) <= MAX_AGE_MS ? event : undefined;
 }
 
 /** What a change is about, when and by whom it was made. Without an actor the platform itself made it. */

@@ -107,7 +107,9 @@ export function challengeHandlers(
     },
     listChallengeEvents: async ({ params, query: { limit, cursor = null } }) => {
       const page = await listChallengeEvents(deps, { challengeId: params.challenge_id, limit, cursor });
-      const items = page.items.map(({ schema_version: _, challenge_id: __, ...event }) => event);
+      const items = page.items.map(
+        ({ schema_version: _, challenge_id: __, written_at: ___, ...event }) => event,
+      );
       return { status: 200, body: { items, next_cursor: page.next } };
     },
     advanceChallenge: async ({ params: { challenge_id }, body, ...request }) => {

@@ -162,3 +162,15 @@ test('a change that cannot be read is reported and stops no other', () => {
   expect(events.map(({ type }) => type)).toEqual(['version.staged']);
   expect(errors).toHaveLength(1);
 });
+
+test('end of a challenge whose deadline passed while the platform was stopped is an event, and a restored one is none', () => {
+  const DAY = 24 * 60 * 60_000;
+  const expired = challenge('expire');
+  const written_at = new Date(Date.parse(AT) + DAY).toISOString();
+  const late = { ...expired, after: { ...expired.after, written_at }, at: at + DAY };
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  expect(eventsOf('s', [late], fail)).toMatchObject([{ type: 'challenge.expired', time: AT }]);
+  expect(eventsOf('s', [{ ...late, at: at + 2 * DAY }], fail)).toEqual([]);
+});
