@@ -134,6 +134,7 @@ class Summary {
       ([name, each]) => Object.hasOwn(shape, name) && each !== undefined,
     );
     const shown = fields.map(([name, each]) => {
+      if (name === 'url' && typeof each === 'string') return [name, hostOf(each)] as const;
       const inner = limitsOf(name, limits);
       const short = this.shorten(each, shape[name], depth + 1, inner);
       if (isWhole(inner) && !isWhole(limits)) this.whole += JSON.stringify(short).length;
@@ -158,6 +159,13 @@ class Summary {
       entries.length > max ? [...shown, ['…', `${entries.length - max} more`]] : shown,
     );
   }
+}
+
+/** A URL up to its host: the rest may be the key of a receiver. */
+function hostOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return REMOVED;
+  return plainText(`${parsed.origin}${parsed.pathname === '/' && parsed.search === '' ? '/' : '/…'}`, 200);
 }
 
 function limitsOf(name: string, outer: Limits): Limits {

@@ -43,6 +43,16 @@ describe('createWebhook', () => {
     expect(fixture.calls[0]).toMatchObject({ operation: 'createWebhook', principal: 'ada' });
   });
 
+  it('stores the host of the URL in the audit trail: the rest may be the key of the receiver', async () => {
+    const urls = ['https://hooks.example.com/services/T1/B2/c3d4', 'https://hooks.example.com/?sig=c3d4'];
+    for (const url of urls) await fixture.create({ url });
+    const requests = fixture.calls.map(({ request }) => request);
+    expect(requests.map((each) => JSON.parse(each!).body.url)).toEqual([
+      'https://hooks.example.com/…',
+      'https://hooks.example.com/…',
+    ]);
+  });
+
   it.each([
     ['http://hooks.example.com/', 'must begin with https://'],
     ['ftp://hooks.example.com/', 'must begin with https://'],
@@ -86,6 +96,20 @@ describe('createWebhook', () => {
     });
     fixture.as({ id: 'bob' });
     await fixture.create();
+  });
+});
+
+describe('number of webhooks', () => {
+  it('calls at the same time make no more than 20 of an owner, and none that was rejected is left', async () => {
+    const url = 'https://hooks.example.com/';
+    for (let count = 0; count < 15; count++) await fixture.create();
+    const calls = await Promise.all(Array.from({ length: 30 }, () => fixture.call('POST', '', { url })));
+    const made = calls.filter(({ status }) => status === 201).length;
+    expect(calls.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
+    expect(made).toBeLessThanOrEqual(5);
+    expect((await fixture.call('GET', '')).body.items).toHaveLength(15 + made);
+    for (let count = made; count < 5; count++) await fixture.create();
+    expect((await fixture.call('POST', '', { url })).status).toBe(409);
   });
 });
 

@@ -32,7 +32,7 @@ export async function createWebhook(
   await checkUrl(deps, url);
   checkTypes(types);
   checkDescription(description);
-  await checkNumber(deps.webhooks, caller);
+  await checkNumber(deps.webhooks, caller, 0);
   const now = isoTime(deps.clock.now());
   const webhook: StoredWebhook = {
     schema_version: 1,
@@ -56,6 +56,13 @@ export async function createWebhook(
     resume_at: null,
   };
   await deps.webhooks.create(webhook);
+  try {
+    // Calls at the same time have counted before the others wrote. The last one to count now sees all that stay.
+    await checkNumber(deps.webhooks, caller, 1);
+  } catch (error) {
+    await deps.webhooks.remove(webhook.webhook_id);
+    throw error;
+  }
   return webhook;
 }
 
@@ -142,17 +149,19 @@ function checkDescription(description: string): void {
 }
 
 /** Two concurrent calls may exceed the limits by one: they protect the platform, not a price. */
-async function checkNumber(webhooks: WebhookStore, caller: Caller): Promise<void> {
-  const all = await webhooks.list();
-  const own = all.filter(({ owner }) => owner === caller.id).length;
+/** @param counted webhooks of this call that are stored already */
+async function checkNumber(webhooks: WebhookStore, caller: Caller, counted: 0 | 1): Promise<void> {
+  const stored = await webhooks.list();
+  const own = stored.filter(({ owner }) => owner === caller.id).length - counted;
+  const all = stored.length - counted;
   const { perOwner, total } = WEBHOOK_LIMITS;
-  if (own < perOwner && all.length < total) return;
+  if (own < perOwner && all < total) return;
   throw new CodedError('RES005', {
     message:
       own < perOwner
         ? `The platform has ${total} webhooks, the maximum: ask an admin to delete some`
         : `You have ${perOwner} webhooks, the maximum: delete one first`,
     field: 'url',
-    context: { count: own < perOwner ? all.length : own },
+    context: { count: own < perOwner ? all : own },
   });
 }
