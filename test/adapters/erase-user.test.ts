@@ -312,3 +312,16 @@ test('a name that equals the subject in another field stays', async () => {
   const kept = (await everything()).find(({ sk }) => sk === 'NOTE');
   expect(kept).toEqual({ ...Item, owner: ERASED });
 });
+
+test('messages of checks that the user waived or skipped have the pseudonym', async () => {
+  const checks = (name: string) => [
+    { message: `1 trade. Waived by ${name}: said by ${SUBJECT}` },
+    { message: `Skipped by ${name}` },
+    { message: 'Skipped by grace' },
+  ];
+  const Item = { pk: 'MODEL#other', sk: 'VERSION#000001', validation: { checks: checks(SUBJECT) } };
+  await engine.client.send(new PutCommand({ TableName: fixture.table, Item }));
+  await erase();
+  const kept = (await everything()).find(({ pk }) => pk === 'MODEL#other');
+  expect(kept).toEqual({ ...Item, validation: { checks: checks(ERASED) } });
+});

@@ -8,6 +8,7 @@ import {
 import { isTerminal, type JobStatus } from '#contract/backtests/backtest.ts';
 import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { StoredSignals } from '#contract/market-data/stored-signals.ts';
+import { ERASED_PREFIX } from '#contract/values/names.ts';
 import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/values/tables.ts';
 import { userPrincipal } from '#domain/access/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
@@ -63,7 +64,7 @@ const MAX_PASSES = 5;
 
 /** Name that replaces an erased user where others rely on an item: the same for each run. */
 export function pseudonymOf(subject: string): string {
-  return `erased-${sha256(subject).slice(0, 16)}`;
+  return `${ERASED_PREFIX}${sha256(subject).slice(0, 16)}`;
 }
 
 /**
@@ -307,6 +308,7 @@ class Pass {
   /** The value with the pseudonym in fields of users, and without grants to the user. */
   #withoutUser(value: unknown, field: string): unknown {
     if (typeof value === 'string') {
+      if (field === 'message') return this.#withoutSaid(value);
       return USER_FIELDS.has(field) && value === this.#subject ? this.#pseudonym : value;
     }
     if (Array.isArray(value)) {
@@ -318,6 +320,12 @@ class Pass {
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [name, this.#withoutUser(each, name)]),
     );
+  }
+
+  /** Messages of checks say who waived or skipped them. */
+  #withoutSaid(message: string): string {
+    if (message === `Skipped by ${this.#subject}`) return `Skipped by ${this.#pseudonym}`;
+    return message.replaceAll(`Waived by ${this.#subject}: `, () => `Waived by ${this.#pseudonym}: `);
   }
 
   #withoutUserJson(json: unknown): unknown {

@@ -30,6 +30,10 @@ export const METRICS_NAMESPACE = 'Touchstone';
 export const PLATFORM = 'platform';
 /** The same in what was stored before 2026-11-29. */
 export const EARLIER_PLATFORM = 'touchstone';
+/** Actor of what is done to the tables without a call. */
+export const OPERATOR = 'operator';
+/** Start of the names that replace erased users. */
+export const ERASED_PREFIX = 'erased-';
 
 /** Names of the metrics that Touchstone emits. */
 export const METRICS = {
