@@ -7,6 +7,7 @@ import { ObjectResultStore } from '#adapters/objects/result-store.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredAuditCall } from '#contract/platform/audit.ts';
+import { OPERATOR } from '#contract/values/names.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
 import { UsageError } from './options.ts';
 import { withSession } from './session.ts';
@@ -110,7 +111,7 @@ function auditCall(subject: string): StoredAuditCall {
     schema_version: 1,
     id: ulids.ulid(),
     at: new Date().toISOString(),
-    principal: 'operator',
+    principal: OPERATOR,
     roles: [],
     service: 'cli',
     operation: 'eraseUser',

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { CANARY_OWNER } from '#contract/env/canary.ts';
-import { EARLIER_PLATFORM, PLATFORM } from '#contract/values/names.ts';
+import { EARLIER_PLATFORM, ERASED_PREFIX, OPERATOR, PLATFORM } from '#contract/values/names.ts';
 import { ANONYMOUS, type Authenticate, type Principal } from './authenticate.ts';
 
 /** Principal of Touchstone's services: it can read market data and start collections. */
@@ -14,9 +14,14 @@ export function withServiceTokens(tokens: readonly (string | undefined)[], next:
 /** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
 const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
 
-/** True for an ID that is no user's: a token with it would be recorded as the platform, a service or nobody. */
+const OWN = [PLATFORM, EARLIER_PLATFORM, OPERATOR, SERVICE.id, CANARY.id, ANONYMOUS.id];
+
+/**
+ * True for an ID that is no user's: a token with it would be recorded as the platform, its operator, a service or nobody, or would own
+ * what an erased user has left.
+ */
 export function isOwnPrincipal(id: string): boolean {
-  return [PLATFORM, EARLIER_PLATFORM, SERVICE.id, CANARY.id, ANONYMOUS.id].includes(id);
+  return OWN.includes(id) || id.startsWith(ERASED_PREFIX);
 }
 
 /** Accepts the tokens of the canary that are set, and passes any other request to `next`. */
