@@ -11,7 +11,7 @@ import type { ServiceApp } from '#runtime/service.ts';
 /** Duration of an address, ms: as in AWS. */
 const LIFETIME_MS = 900_000;
 const PREFIX = '/uploads/';
-/** Open addresses: each is a few hundred bytes. The oldest end first. */
+/** Open addresses of an owner: each is a few hundred bytes. The oldest end first. */
 const MAX_OFFERS = 1_000;
 /** Bytes of the files that are received at the same time; two of the largest. Further uploads wait, unread. */
 const MAX_RECEIVED = 2 * SIGNALS_LIMITS.bytes.max;
@@ -19,6 +19,8 @@ const MAX_RECEIVED = 2 * SIGNALS_LIMITS.bytes.max;
 interface Offer {
   readonly signals: StoredSignals;
   readonly expiresAt: number;
+  /** The file was deleted: what is received for it is not kept. */
+  isGone?: true;
 }
 
 /**
@@ -43,9 +45,9 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
 
   async offer(signals: StoredSignals) {
     const now = this.#clock.now();
-    for (const [id, { expiresAt }] of this.#offers) {
-      if (expiresAt <= now || this.#offers.size >= MAX_OFFERS) this.#offers.delete(id);
-    }
+    for (const [id, { expiresAt }] of this.#offers) if (expiresAt <= now) this.#offers.delete(id);
+    const own = [...this.#offers].filter(([, each]) => each.signals.owner === signals.owner);
+    if (own.length >= MAX_OFFERS) this.#offers.delete(own[0]![0]);
     const id = randomUUID();
     const expiresAt = now + LIFETIME_MS;
     this.#offers.set(id, { signals, expiresAt });
@@ -54,6 +56,16 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
       headers: { 'content-type': SIGNALS_CONTENT_TYPES[signals.format] },
       expires_at: new Date(expiresAt).toISOString(),
     };
+  }
+
+  /** Ends the addresses of the file too: an object without a record would be in no list, and stay. */
+  override async remove(signalsId: string): Promise<void> {
+    for (const [id, offer] of this.#offers) {
+      if (offer.signals.signals_id !== signalsId) continue;
+      offer.isGone = true;
+      this.#offers.delete(id);
+    }
+    await super.remove(signalsId);
   }
 
   /** The application with the uploads in front of it. Unknown and expired addresses reach the application: 404. */
@@ -67,7 +79,7 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
         if (request.method !== 'PUT' || !offer || offer.expiresAt <= this.#clock.now()) {
           return app.fetch(request, env);
         }
-        return this.#inTurn(offer.signals, () => this.#receive(request, offer.signals));
+        return this.#inTurn(offer.signals, () => this.#receive(request, offer));
       },
     };
   }
@@ -92,16 +104,18 @@ export class LocalSignalUploads extends StoredSignalFiles implements SignalFiles
     }
   }
 
-  async #receive(
-    request: Request,
-    { signals_id, bytes, sha256: wanted, format }: StoredSignals,
-  ): Promise<Response> {
+  async #receive(request: Request, offer: Offer): Promise<Response> {
+    const { signals_id, bytes, sha256: wanted, format } = offer.signals;
     const body = await readExactly(request, bytes);
     if (!body) return rejected(`The file must have ${bytes} bytes, as in the request for its upload`);
     const found = sha256(body);
     if (found !== wanted)
       return rejected(`The file has SHA-256 ${found}, not ${wanted} as in the request for its upload`);
     await this.objects.put(signalsKey(signals_id), body, SIGNALS_CONTENT_TYPES[format]);
+    if (offer.isGone) {
+      await super.remove(signals_id);
+      return rejected('The file was deleted while it was sent');
+    }
     return new Response(null, { status: 200 });
   }
 }

@@ -134,6 +134,55 @@ describe('files of signals', () => {
     expect((await send(5, 'eve', content)).status).toBe(200);
   });
 
+  describe('addresses for uploads', () => {
+    const content = Buffer.alloc(1_000, 'x');
+    const open = () => {
+      const uploads = new LocalSignalUploads(objects, Date);
+      const app = uploads.infront({ fetch: () => new Response(null, { status: 404 }) });
+      const offer = async (owner: string, number: number) => {
+        const signals_id = `sg-${String(number).padStart(26, '2')}`;
+        const file = { signals_id, owner, bytes: 1_000, format: 'csv', sha256: sha256(content) };
+        return { signals_id, url: (await uploads.offer(file as StoredSignals)).url };
+      };
+      const send = async (url: string, body: BodyInit = content) =>
+        app.fetch(
+          new Request(`http://localhost${url}`, { method: 'PUT', body, duplex: 'half' } as RequestInit),
+          {} as never,
+        );
+      return { uploads, offer, send };
+    };
+
+    it('accept nothing for a file that was deleted, also while it is sent', async () => {
+      const { uploads, offer, send } = open();
+      const { signals_id, url } = await offer('ann', 1);
+      await uploads.remove(signals_id);
+      expect([(await send(url)).status, await uploads.isUploaded(signals_id)]).toEqual([404, false]);
+
+      const sent = await offer('ann', 2);
+      const deleted = Promise.withResolvers<void>();
+      const slow = new ReadableStream({
+        pull: async (to) => {
+          await deleted.promise;
+          to.enqueue(content);
+          to.close();
+        },
+      });
+      const answer = send(sent.url, slow);
+      await new Promise(setImmediate);
+      await uploads.remove(sent.signals_id);
+      deleted.resolve();
+      expect([(await answer).status, await uploads.isUploaded(sent.signals_id)]).toEqual([400, false]);
+    });
+
+    it('of a user who asks for many do not end those of others', async () => {
+      const { offer, send } = open();
+      const { url } = await offer('bob', 3);
+      const first = await offer('eve', 4);
+      for (let count = 0; count < 1_000; count++) await offer('eve', 4);
+      expect([(await send(first.url)).status, (await send(url)).status]).toEqual([404, 200]);
+    });
+  });
+
   it('belong to their owner until they are shared', async () => {
     const id = await fileOf(ann);
     const at = `${FILES}/${id}`;
