@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ulids } from '#adapters/ids.ts';
-import type { Person } from '../support/access-fixture.ts';
+import { accessFixture, type Person } from '../support/access-fixture.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { accessScene } from './access-backtests-fixture.ts';
@@ -13,12 +13,12 @@ const said = ({ status, body }: { status: number; body: any }) => [status, body.
 const INVALID = [400, 'INVALID_PARAMETER_VALUE'];
 
 /** A user of their own, a strategy, and two versions of it. */
-async function withVersions(strategy: string) {
+async function withVersions(strategy: string, fixture = scene.fixture) {
   const owner = `user-${ulids.ulid()}`;
-  const person = scene.fixture.person(owner);
-  const approver = scene.fixture.person(owner, 'approver');
+  const person = fixture.person(owner);
+  const approver = fixture.person(owner, 'approver');
   const { config } = pendingJob('bt-0');
-  const job = () => scene.fixture.backtest(owner, { config: { ...config, strategy } }, 'completed');
+  const job = () => fixture.backtest(owner, { config: { ...config, strategy } }, 'completed');
   const runs = [await job(), await job()];
   for (const run_id of runs) {
     const created = await person.post(`${MLFLOW}/model-versions/create`, { name: strategy, run_id });
@@ -227,5 +227,27 @@ describe('runs of MLflow', () => {
       filter: "name = 'other'",
     });
     expect([logged.status, logged.body]).toEqual([200, { models: [], next_page_token: '' }]);
+  });
+});
+
+describe('a platform that requires a reason of rollbacks', () => {
+  it('refuses one by the client of MLflow, which has none', async () => {
+    const fixture = await accessFixture({ rollbackReasonRequired: true });
+    try {
+      const { transition, person } = await withVersions('ema_crossover', fixture);
+      for (const version of ['1', '2']) {
+        expect((await transition(version, 'Staging')).status).toBe(200);
+        expect((await transition(version, 'Production', { archive_existing_versions: true })).status).toBe(
+          200,
+        );
+      }
+      const refused = await transition('1', 'Production', { archive_existing_versions: true });
+      expect(said(refused)).toEqual(INVALID);
+      expect(refused.body.message).toContain('requires a reason');
+      const { version } = (await person.get('/api/v1/models/ema_crossover/production')).body;
+      expect(version).toBe('2');
+    } finally {
+      await fixture.stop();
+    }
   });
 });

@@ -1,5 +1,6 @@
 import type { Stage } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
 import { type PromoteVersionDeps, promoteVersion } from '../registry/promote-version.ts';
 import { getVersion, type ReadModelsDeps } from '../registry/read-models.ts';
 import { type RollbackModelDeps, rollbackModel } from '../registry/rollback-model.ts';
@@ -38,11 +39,21 @@ export async function transitionStage(
   // Not to archive the version in Production means: only where there is none.
   const expected_production = archivesExisting ? undefined : null;
   if (stage === 'Staging') await stageVersion(deps, call, { model, version, comment });
-  else if (before === 'Archived')
+  else if (before === 'Archived') {
+    if (deps.rollbackReasonRequired) throw withoutReason();
     await rollbackModel(deps, call, { model, version, reason: comment, expected_production }).catch(
       archivesNone,
     );
-  else await promoteVersion(deps, call, { model, version, comment, expected_production }).catch(archivesNone);
+  } else
+    await promoteVersion(deps, call, { model, version, comment, expected_production }).catch(archivesNone);
+}
+
+/** The client of MLflow has no field for it, and a text of the platform is no reason. */
+function withoutReason(): CodedError {
+  return new CodedError('VAL004', {
+    message: `A rollback requires a reason, which MLflow's client cannot pass: use ${TOUCHSTONE} rollback with --reason`,
+    field: 'stage',
+  });
 }
 
 interface TransitionRequest {
