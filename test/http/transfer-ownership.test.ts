@@ -116,6 +116,19 @@ describe('jobs', () => {
     expect(JSON.stringify(repeated.body)).not.toContain(id);
   });
 
+  it('a repeated submission says that the job was deleted', async () => {
+    const person = scene.fixture.person(`user-${ulids.ulid()}`);
+    const key = { 'Idempotency-Key': 'nightly' };
+    const body = { config: { strategy: 'ema_crossover' } };
+    const { job_id: id } = (await person.post('/api/v1/backtests', body, key)).body;
+    await person.post(`${at(id)}/cancel`);
+    expect((await person.delete(at(id))).status).toBe(204);
+    expect((await person.get(at(id))).code).toBe('RES006');
+    const repeated = await person.post('/api/v1/backtests', body, key);
+    expect([repeated.status, repeated.code]).toEqual([409, 'RES005']);
+    expect(repeated.body.detail.message).toContain('was deleted: use a new key');
+  });
+
   it('job is found in the list of its kind only', async () => {
     const id = await scene.fixture.backtest('ann', {}, 'completed');
     expect((await give(`hyperopt/${id}`, 'bob')).code).toBe('OPT001');

@@ -25,9 +25,21 @@ export function checkIdempotencyKey(key: string): string {
   });
 }
 
-/** Throws RES005 when what a repeated request finds was transferred to another user, who need not have shared it. */
-export function checkStillOwn(found: { readonly owner: string }, owner: string): void {
-  if (found.owner === owner) return;
+/**
+ * Throws RES005 when what a repeated request finds was transferred to another user, who need not have shared it, or was deleted: its
+ * status would say that it can be read.
+ */
+export function checkStillOwn(
+  found: { readonly owner: string; readonly expired_at?: string | undefined },
+  owner: string,
+): void {
+  if (found.owner === owner && found.expired_at === undefined) return;
+  if (found.owner === owner) {
+    throw new CodedError('RES005', {
+      message: 'What this Idempotency-Key created was deleted: use a new key',
+      field: 'Idempotency-Key',
+    });
+  }
   throw new CodedError('RES005', {
     message: 'What this Idempotency-Key created belongs to another user now: use a new key',
     field: 'Idempotency-Key',
