@@ -3,7 +3,7 @@ import { pythonWith } from '../../../support/python.ts';
 import { startFreqtrade } from './freqtrade.ts';
 import { RECORDS } from './recorded.ts';
 
-/** Records what freqtrade makes of the random scenarios: `node test/engine/simulator/freqtrade/record.ts [scenarios]`. */
+/** Records what freqtrade makes of the random scenarios: `npm run record-freqtrade`, or `-- 100` for so many. */
 
 const SCENARIOS = Number(process.argv[2] ?? 360);
 
