@@ -5,9 +5,6 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
-import { disagreements, endsInDust } from '../reference/agreement.ts';
-import { runReference } from '../reference/simulator.ts';
-import { marketOf, rulesOf } from '../reference/translate.ts';
 import { flat, HOUR, pairOf } from './market.ts';
 import { pair, pairs, pairsOnGrids, settings, withDetail } from './random-pairs.ts';
 
@@ -194,19 +191,6 @@ describe('simulation of any candles, signals and settings', () => {
         expect(inputs).toEqual(before);
       }),
       { numRuns: 50 },
-    );
-  });
-
-  it('simulate makes the same trades as the reference implementation', () => {
-    fc.assert(
-      fc.property(pairs(3), settings, (inputs, run) => {
-        const rules = rulesOf(run);
-        const expected = runReference(inputs.map(marketOf), rules);
-        fc.pre(!endsInDust(expected));
-        const simulation = simulate(inputs, { ...run, fillModel: 'freqtrade' });
-        expect(disagreements(simulation, expected, rules)).toEqual([]);
-      }),
-      { numRuns: 3000 },
     );
   });
 
