@@ -50,7 +50,7 @@ type HandlerResponse<O> = O extends { success: infer S }
     }[keyof S & number]
   : never;
 
-export type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
+type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
 
 /** One handler for each row of a group, except rows with a function integration. A missing handler does not compile. */
 export type GroupHandlers<G extends OperationGroup> = {
