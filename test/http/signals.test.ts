@@ -228,6 +228,10 @@ describe('files of signals', () => {
     const run = await backtestOf('dan', kept!);
     expect((await dan.register(run, 'signals')).status).toBe(201);
     await signals.beginDeletion((await signals.find(marked!))!, new Date().toISOString());
+    const before = (await signals.find(unused!))!;
+    await dan.share(`${FILES}/${unused}`, 'user:bob');
+    expect(await signals.beginDeletion(before, new Date().toISOString())).toBe(false);
+    await dan.put(`${FILES}/${unused}/sharing`, { shared_with: [] });
     const rest = async (days: number, jobs: number | null = null) => {
       const clock = { now: () => Date.now() + days * DAY_MS };
       const { registry } = fixture;

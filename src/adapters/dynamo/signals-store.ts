@@ -94,7 +94,7 @@ export class DynamoSignalsStore implements SignalsStore {
   }
 
   async beginDeletion(
-    { signals_id, last_used_at, registered_at }: StoredSignals,
+    { signals_id, last_used_at, registered_at, shared_with = [] }: StoredSignals,
     at: string,
   ): Promise<boolean> {
     const unregistered =
@@ -105,10 +105,11 @@ export class DynamoSignalsStore implements SignalsStore {
           TableName: this.#table,
           Key: keyOf(signals_id),
           UpdateExpression: 'SET deleted_at = :at REMOVE principal_kind',
-          ConditionExpression: `attribute_exists(job_id) AND ${unregistered} AND last_used_at = :used`,
+          ConditionExpression: `attribute_exists(job_id) AND ${unregistered} AND last_used_at = :used AND ${sharedAs(shared_with)}`,
           ExpressionAttributeValues: {
             ':at': at,
             ':used': last_used_at,
+            ':shared': shared_with,
             ...(registered_at !== undefined && { ':registered': registered_at }),
           },
         }),

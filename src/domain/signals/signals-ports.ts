@@ -23,7 +23,7 @@ export interface SignalsStore {
   use(id: string, at: string): Promise<boolean>;
   /** Marks the file for a registration that is about to store a version with it. False: the file is gone. */
   keep(id: string, model: string, at: string): Promise<boolean>;
-  /** Marks the file as being deleted, if no job and no registration took it since `signals` was read. False: one did. */
+  /** Marks the file as being deleted, if no job, registration or grant took it since `signals` was read. False: one did. */
   beginDeletion(signals: StoredSignals, at: string): Promise<boolean>;
   /** Removes the record. Repeats are harmless. */
   remove(id: string): Promise<void>;
