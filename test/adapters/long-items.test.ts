@@ -109,3 +109,21 @@ test('a stream and the log of a webhook: every event, also long ones', async () 
   expect(received.map(({ sequence }) => sequence)).toEqual(numbers);
   expect(await deliveries.list('wh-1', undefined, 100)).toHaveLength(COUNT);
 });
+
+test('a stream has the events of after its clock was set back', async () => {
+  const { jobs } = await engine.freshTables();
+  let now = START;
+  const clock = { now: () => now };
+  const log = new DynamoEventLog(engine.client, jobs, clock);
+  const admin = { id: 'root', groups: [], isAdmin: true };
+  const feed = new EventFeed({ events: log, ownership: {} as never, clock }, admin, '*', START - 1);
+  const next = async () => (await feed.next()).map(({ sequence }) => sequence);
+  await log.append([event(1)]);
+  expect(await next()).toEqual([1]);
+  now += 60_000;
+  await log.append([event(2)]);
+  expect(await next()).toEqual([2]);
+  now -= 3_600_000;
+  await log.append([event(3)]);
+  expect(await next()).toEqual([3]);
+});

@@ -12,6 +12,8 @@ export class DynamoEventLog implements EventLog {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
   readonly #clock: Clock;
+  /** Time of the last events. */
+  #last = 0;
 
   constructor(client: DynamoDBDocumentClient, table: string, clock: Clock) {
     this.#client = client;
@@ -20,7 +22,9 @@ export class DynamoEventLog implements EventLog {
   }
 
   async append(events: readonly PlatformEvent[]): Promise<void> {
-    const now = this.#clock.now();
+    // After a clock was set back, readers are at a later place: they would never get the events before it.
+    const now = Math.max(this.#clock.now(), this.#last);
+    this.#last = now;
     for (const [index, event] of events.entries()) {
       await this.#client.send(
         new PutCommand({
