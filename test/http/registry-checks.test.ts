@@ -351,7 +351,7 @@ describe('promotion checks', () => {
 
 it('rollback requires a reason when configured', async () => {
   const fixture = await registered({ deps: { rollbackReasonRequired: true } });
-  for (const reason of [undefined, '  ']) {
+  for (const reason of [undefined, '  ', '\u3164\u200b']) {
     const { status, body } = await fixture.rollback(1, { reason });
     expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
       status: 400,

@@ -2,7 +2,7 @@ import type { RollbackResult } from '#contract/registry/registry-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
-import { checkMaxLength } from '../shared/validate.ts';
+import { checkMaxLength, isBlank } from '../shared/validate.ts';
 import {
   applyTransition,
   type TransitionCall,
@@ -40,7 +40,7 @@ export async function rollbackModel(
   input: RollbackModelInput,
 ): Promise<TransitionResult<RollbackResult>> {
   const reason = checkMaxLength(input.reason, 'reason', MAX_NOTE_LENGTH);
-  if (deps.rollbackReasonRequired && !reason?.trim()) {
+  if (deps.rollbackReasonRequired && isBlank(reason ?? '')) {
     throw new CodedError('VAL004', { message: 'A rollback requires a reason: pass reason', field: 'reason' });
   }
   const reference = { model: input.model, version: input.version, field: 'version' };

@@ -120,6 +120,11 @@ export const OWN_TAGS = 'touchstone.';
  */
 const INVISIBLE = /[\p{C}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}\u{13441}\u{13442}]/gu;
 
+/** True for a text without a character that shows: no reason for anything. */
+export function isBlank(text: string): boolean {
+  return text.replaceAll(INVISIBLE, '') === '';
+}
+
 /** True for a tag, or its key, that only the platform may set, and for one that reads like it: wide letters, invisible characters. */
 export function isOwnTag(tag: string): boolean {
   const read = tag.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll('\u3002', '.');

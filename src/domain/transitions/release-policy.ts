@@ -19,7 +19,7 @@ import {
   UNDEFINED_REASONS,
   undefinedReason,
 } from '#contract/values/undefined-metrics.ts';
-import { checkMaxLength, checkOneOf } from '../shared/validate.ts';
+import { checkMaxLength, checkOneOf, isBlank } from '../shared/validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
 import { lookAheadWaiver, plainCheck, waivedCheck } from './check-status.ts';
 
@@ -247,8 +247,8 @@ export function readWaiver(
       context: { value: [], allowed },
     });
   }
-  const reason = checkMaxLength(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim();
-  if (!reason) throw missing('reason', 'say why its checks do not apply to this transition');
+  const reason = checkMaxLength(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim() ?? '';
+  if (isBlank(reason)) throw missing('reason', 'say why its checks do not apply to this transition');
   return { checks: [...new Set(known)], reason };
 }
 
