@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import { EVENT_SCHEMAS } from '#contract/platform/events.ts';
 import { EVENT_TYPES, type EventType } from '#contract/values/event-types.ts';
+import { applyDeadlines } from '#domain/challenges/apply-deadlines.ts';
+import { changeOf } from '#domain/challenges/challenge-change.ts';
+import { begin } from '#domain/challenges/challenge-state.ts';
 import { eventsOf, type TableChange } from '#domain/events/event-of-change.ts';
+import { isoTime } from '#domain/shared/iso-time.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 import { pendingJob, SOME_RESULT } from '../../support/jobs.ts';
+import { storedChallenge } from '../../support/stored-challenge.ts';
 
 const AT = '2026-06-01T00:00:00.000Z';
 const at = Date.parse(AT) + 1_000;
@@ -173,4 +178,13 @@ test('end of a challenge whose deadline passed while the platform was stopped is
   };
   expect(eventsOf('s', [late], fail)).toMatchObject([{ type: 'challenge.expired', time: AT }]);
   expect(eventsOf('s', [{ ...late, at: at + 2 * DAY }], fail)).toEqual([]);
+});
+
+test('end of a challenge that is stored after its deadline says when it was stored', () => {
+  const stored = storedChallenge({ ends_at: AT });
+  const now = Date.parse(AT) + 24 * 60 * 60_000;
+  const changed = changeOf(stored, applyDeadlines(begin(stored), now), isoTime(now))!;
+  expect(changed.events).toMatchObject([{ action: 'expire', at: AT, written_at: isoTime(now) }]);
+  const onTime = changeOf(stored, applyDeadlines(begin(stored), Date.parse(AT)), AT)!;
+  expect(onTime.events[0]).not.toHaveProperty('written_at');
 });
