@@ -79,7 +79,7 @@ export async function createSignals(
   return { signals: stored, upload: await deps.signalFiles.offer(stored) };
 }
 
-/** Two concurrent calls may exceed the limit by one: it protects the platform, not a price. */
+/** Concurrent calls may exceed the limit, each by one: it protects the platform, not a price. */
 async function checkCount({ signals }: SignalsDeps, owner: string, id: string): Promise<void> {
   const { perOwner } = SIGNALS_LIMITS;
   if ((await signals.count(owner, perOwner)) < perOwner || (await signals.find(id))) return;
