@@ -3,6 +3,30 @@ import { checkFixture } from './check-fixture.ts';
 
 const { strategy, check } = checkFixture();
 
+/** Places that outlive a reload, and how a strategy could keep numbers there. */
+const KEEPING = [
+  [
+    "on the prototype of one of Node's errors",
+    `let place: any;
+try { Buffer.from(null as any); } catch (error) { place = Object.getPrototypeOf(error); }
+const keep = (values: Float64Array) => { place.values = values; };
+const kept = (): Float64Array | undefined => place.values;`,
+  ],
+  [
+    'in the listener of the engine, which tells them by the last match of a regular expression',
+    `import { reportActivity, setActivityListener } from '#engine/strategy-errors.ts';
+const keep = (values: Float64Array) => {
+  const text = '[' + values.join() + ']';
+  setActivityListener(() => { /$/.exec(text); }, new Uint16Array(2));
+};
+const kept = (): number[] | undefined => {
+  reportActivity('');
+  const text = (RegExp as any).$_;
+  return text.startsWith('[') ? JSON.parse(text) : undefined;
+};`,
+  ],
+] as const;
+
 describe('touchstone check', () => {
   it('check certifies a strategy by name and prints what it searched', async () => {
     strategy(
@@ -60,6 +84,26 @@ describe('touchstone check', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/^look-ahead: customExit of BTC\/USDT:USDT .* read candles\.close/m);
     expect(err).toMatch(/forges\.ts is not certified: 20 cuts/);
+  });
+
+  it.each(KEEPING)('strategy that keeps the whole candles %s is not certified', async (_where, code) => {
+    strategy(
+      'keeps',
+      `indicators: ({ close }) => {
+        if (!kept()?.length) keep(close.slice());
+        const later = kept() ?? [];
+        return { average: sma(close, 20), next: close.map((value, row) => later[row + 1] ?? value) };
+      },
+      signals: ({ close }, { next }) => ({
+        enterLong: Uint8Array.from(close, (value, row) => Number(next[row]! > value)),
+        exitLong: Uint8Array.from(close, (value, row) => Number(next[row]! < value)),
+      }),`,
+      code,
+    );
+    const { code: exit, out, err } = await check('keeps');
+    expect([exit, out]).toEqual([1, '']);
+    expect(err).toMatch(/^look-ahead: .* of BTC\/USDT:USDT at 20\S+ was .*, and is .* with all/m);
+    expect(err).toMatch(/keeps\.ts is not certified: 20 cuts/);
   });
 });
 

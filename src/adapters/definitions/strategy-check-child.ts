@@ -1,4 +1,7 @@
-/** Program of {@link checkStrategy}: loads a definition and certifies the strategy on the candles that it receives. */
+/**
+ * Program of {@link checkStrategy}: loads a definition and certifies the strategy on the candles that it receives, or repeats the
+ * truncated cuts of an earlier process.
+ */
 
 import { once } from 'node:events';
 import process from 'node:process';
@@ -11,7 +14,7 @@ import { informativeSeries, informativeStart } from '#engine/analysis/informativ
 import { orderOptions } from '#engine/definitions/account-options.ts';
 import { createStrategyRegistry } from '#engine/definitions/registry.ts';
 import { definitionProblems } from '#engine/definitions/validate-definition.ts';
-import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
+import { certifyLookAhead, type Decided, repeatTruncated } from '#engine/look-ahead/certify.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import {
   firstDecision,
@@ -24,7 +27,7 @@ import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { freshStrategy } from '../strategies/fresh-strategy.ts';
-import type { CheckMessage, CheckRequest, CheckStart } from './strategy-check.ts';
+import type { CheckMessage, CheckRequest, CheckStart, Repeated } from './strategy-check.ts';
 
 const ROWS = 1_000;
 const WINDOWS = 3;
@@ -33,14 +36,19 @@ const post = process.send!.bind(process);
 const send = (message: CheckMessage) => post({ secret, message });
 const received = async <T>() => (await once(process, 'message'))[0] as T;
 
+const reporting = {
+  pause: () => setImmediate(),
+  onProgress: (share: number) => send({ kind: 'progress', share }),
+};
+
 process.once('disconnect', () => process.exit());
-const { secret, request } = await received<CheckStart>();
+const { secret, request, repeated } = await received<CheckStart>();
 try {
-  await check(request);
+  await (repeated ? repeat(request, repeated) : check(request));
 } catch (error) {
   send({ kind: 'failed', message: describe(error) });
 }
-process.disconnect();
+// The command ends this process when it has read the message, which may be large.
 
 async function check(request: CheckRequest): Promise<void> {
   const builtIn = builtInStrategies.find(({ name }) => name === request.builtIn);
@@ -61,16 +69,25 @@ async function check(request: CheckRequest): Promise<void> {
   );
   send({ kind: 'definition', config, strategy, from });
   const pairs = await received<PairData[]>();
+  let decided: Decided | undefined;
   const certificate = await certifyLookAhead(
     { ...source, config, pairs },
     {
       seed: request.seed,
       cuts: request.cuts,
-      pause: () => setImmediate(),
-      onProgress: (share) => send({ kind: 'progress', share }),
+      ...reporting,
+      onDecided: (all) => {
+        decided = all;
+      },
     },
   );
-  send({ kind: 'certificate', certificate });
+  send({ kind: 'certificate', certificate, decided });
+}
+
+async function repeat({ file }: CheckRequest, { config, pairs, decided }: Repeated): Promise<void> {
+  const source = freshStrategy(file!);
+  const findings = await repeatTruncated({ ...source, config, pairs }, decided, reporting);
+  send({ kind: 'repeated', findings });
 }
 
 /** Defaults of the strategy on the requested candles. */

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { StrategyReads } from '#domain/data/plan-reads.ts';
-import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
+import { type Decided, type LookAheadCertificate, pairsOfCuts } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import type { PairData } from '#engine/run/history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -41,6 +42,16 @@ export interface CheckStart {
   /** Part of each message of the process; strategy code cannot read it. */
   readonly secret: string;
   readonly request: CheckRequest;
+  /** Present: only the truncated cuts of an earlier process are repeated. */
+  readonly repeated?: Repeated;
+}
+
+/** What a process decided that has seen all candles. */
+export interface Repeated {
+  readonly config: ResolvedBacktestConfig;
+  /** Up to the last cut. */
+  readonly pairs: readonly PairData[];
+  readonly decided: Decided;
 }
 
 /** Message of the check process. */
@@ -55,7 +66,13 @@ export type CheckMessage =
       readonly from: number;
     }
   | { readonly kind: 'progress'; readonly share: number }
-  | { readonly kind: 'certificate'; readonly certificate: LookAheadCertificate };
+  /** `decided`: present without findings. */
+  | {
+      readonly kind: 'certificate';
+      readonly certificate: LookAheadCertificate;
+      readonly decided: Decided | undefined;
+    }
+  | { readonly kind: 'repeated'; readonly findings: readonly LookAheadFinding[] };
 
 export interface CheckOptions {
   /** Loads what a run of the strategy reads of every pair of a configuration, from a time on, ms. */
@@ -80,14 +97,55 @@ export type CheckOutcome =
 
 const LIMIT_MS = 60_000;
 
+/** Share of the work after which an earlier process ends, and another one repeats its truncated cuts. */
+const REPEATED_FROM = 0.7;
+
 /**
  * Validates the definition of a strategy and searches it for look-ahead bias, in a sandboxed process with a minimal
- * environment. Findings name `file:line` if it is known.
+ * environment. Findings name `file:line` if it is known. What has no finding is repeated in another process up to each cut: no code
+ * of the strategy has seen later candles there, whatever it can keep in a process.
  *
  * @throws Error when the strategy fails, ends its process or makes no progress
  */
 export async function checkStrategy(request: CheckRequest, options: CheckOptions): Promise<CheckOutcome> {
   const file = request.file && join(realpathSync(dirname(request.file)), basename(request.file));
+  const start = { request: { ...request, file } };
+  let config: ResolvedBacktestConfig;
+  let pairs: readonly PairData[];
+  const searched = await inProcess(start, options, (message, child) => {
+    if (message.kind === 'progress') options.onProgress?.(message.share * REPEATED_FROM);
+    if (message.kind !== 'definition') return;
+    config = message.config;
+    return options.loadCandles(config, message.strategy, message.from).then((loaded) => {
+      pairs = loaded;
+      child.send([...pairs]);
+    });
+  });
+  if (searched.kind === 'problems') return { problems: searched.problems };
+  const { certificate, decided } = searched as Ended<'certificate'>;
+  const outcome = (findings = certificate.findings) => ({
+    config,
+    certificate: withLocations({ ...certificate, findings }, file),
+  });
+  // Built-in strategies keep nothing.
+  if (!decided || !file) return outcome();
+  const repeated = { config: config!, pairs: pairsOfCuts(pairs!, decided, config!.timeframe), decided };
+  const again = await inProcess({ ...start, repeated }, options, (message) => {
+    if (message.kind !== 'progress') return;
+    options.onProgress?.(REPEATED_FROM + (1 - REPEATED_FROM) * message.share);
+  });
+  return outcome((again as Ended<'repeated'>).findings);
+}
+
+type Ended<Kind extends CheckMessage['kind']> = Extract<CheckMessage, { readonly kind: Kind }>;
+
+/** The last message of a new check process. `onMessage` gets the ones before. */
+async function inProcess(
+  start: Omit<CheckStart, 'secret'>,
+  options: CheckOptions,
+  onMessage: (message: CheckMessage, child: ChildProcess) => Promise<void> | undefined,
+): Promise<Ended<'problems' | 'certificate' | 'repeated'>> {
+  const { file } = start.request;
   const entry = fileURLToPath(codeFile('./strategy-check-child', import.meta.url));
   const grants = { strategies: file ? dirname(file) : undefined };
   const sandbox = openSandbox(join(tmpdir(), `touchstone-check-${randomUUID()}`), grants, options.compiled);
@@ -96,10 +154,9 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
     stream.setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text));
   }
   const secret = randomUUID();
-  let config: ResolvedBacktestConfig | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await new Promise<CheckOutcome>((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       const wait = () => {
         clearTimeout(timer);
         const limit = options.limitMs ?? LIMIT_MS;
@@ -120,16 +177,11 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
         if (sent?.secret !== secret) return reject(new Error('it sent messages of its own'));
         const { message } = sent;
         if (message.kind === 'failed') reject(new Error(message.message));
-        else if (message.kind === 'problems') resolve({ problems: message.problems });
-        else if (message.kind === 'progress') options.onProgress?.(message.share);
-        else if (message.kind === 'definition') {
-          config = message.config;
-          options
-            .loadCandles(config, message.strategy, message.from)
-            .then((pairs) => child.send([...pairs]), reject);
-        } else resolve({ config: config!, certificate: withLocations(message.certificate, file) });
+        else if (message.kind === 'progress' || message.kind === 'definition')
+          onMessage(message, child)?.catch(reject);
+        else resolve(message);
       });
-      child.send({ secret, request: { ...request, file } } satisfies CheckStart);
+      child.send({ secret, ...start } satisfies CheckStart);
       wait();
     });
   } finally {

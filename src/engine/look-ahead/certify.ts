@@ -1,10 +1,13 @@
-import { indexAtOrAfter } from '../candles.ts';
+import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { createRandom, hash32 } from '../random.ts';
-import type { PairHistory } from '../run/history.ts';
+import { MIN_CANDLES, type PairData, type PairHistory } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';
+import { SimulationMemory } from '../simulator/state/memory.ts';
 import { locationOf } from '../strategy-errors.ts';
+import { TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 import { chooseLengths, countEntries, signalRows } from './cuts.ts';
 import {
+  type Acted,
   failureFinding,
   guardFinding,
   type LookAheadFinding,
@@ -12,7 +15,14 @@ import {
   unknownRowsFinding,
 } from './findings.ts';
 import type { GuardLog, MemberUse } from './guard.ts';
-import { type LookAheadSubject, type Observed, runWhole } from './runs.ts';
+import {
+  type LookAheadSubject,
+  type Observed,
+  type PairAnalysis,
+  readHistories,
+  rememberingFits,
+  runWhole,
+} from './runs.ts';
 import {
   beginSearch,
   confirmed,
@@ -40,6 +50,16 @@ export interface CertifyOptions {
   readonly pause?: () => Promise<void>;
   /** Called with the share done, 0 to 1, ascending. */
   readonly onProgress?: (share: number) => void;
+  /** Called with what {@link repeatTruncated} compares with, if there is no finding. */
+  readonly onDecided?: (decided: Decided) => void;
+}
+
+/** What a certified strategy decided with all candles, and the times of the cuts. It can be sent to another process. */
+export interface Decided {
+  /** Open times of the candles that are forming at the cuts, ms, ascending. */
+  readonly times: readonly number[];
+  readonly acted: Acted;
+  readonly analyses: ReadonlyMap<string, PairAnalysis>;
 }
 
 /** Extent and findings of a search. */
@@ -101,13 +121,11 @@ export async function certifyLookAhead(
   const proven = await confirmed(search, [...columns, ...tested]);
   const { failure } = search.run;
   const needed = failure === undefined ? [] : [unknownRowsFinding(failure)];
+  const replaced = replacedFindings(subject.replaced?.() ?? []);
+  const findings = firstOfEach([...guarded, ...needed, ...proven, ...replaced]);
+  if (findings.length === 0) options.onDecided?.({ ...decidedIn(search.run), times });
   return {
-    findings: firstOfEach([
-      ...guarded,
-      ...needed,
-      ...proven,
-      ...replacedFindings(subject.replaced?.() ?? []),
-    ]),
+    findings,
     cuts: times.length,
     histories: columns.length,
     rows: tradedRows(search),
@@ -116,6 +134,61 @@ export async function certifyLookAhead(
     trades: search.run.table.length,
     calls: callCounts(search.run),
   };
+}
+
+function decidedIn({ callbacks, calls, table, analyses }: Observed): Omit<Decided, 'times'> {
+  const compared = [...analyses].map(([pair, { kept: _, ...analysis }]) => {
+    // Models are functions. They are trained again.
+    return [pair, 'fits' in analysis ? { ...analysis, fits: [] } : analysis] as const;
+  });
+  return { acted: { callbacks, calls, table }, analyses: new Map(compared) };
+}
+
+/**
+ * Repeats the truncated cuts of a certified strategy, in ascending order. In a process that has not run the strategy before, no code
+ * of it has seen a candle after the cut, whatever it keeps where a reload does not reach.
+ *
+ * @param subject with {@link pairsOfCuts}
+ * @returns differences from what was decided with all candles
+ */
+export async function repeatTruncated(
+  subject: LookAheadSubject,
+  { times, acted, analyses }: Decided,
+  { pause = async () => undefined, onProgress }: Pick<CertifyOptions, 'pause' | 'onProgress'> = {},
+): Promise<readonly LookAheadFinding[]> {
+  const histories = await readHistories(subject);
+  const [run, fits, memory] = [acted, rememberingFits(), new SimulationMemory()];
+  const search = { subject, histories, fits, run, analyses, memory };
+  const found: LookAheadFinding[] = [];
+  for (const [at, time] of times.entries()) {
+    await pause();
+    found.push(...(await testTruncated(search, subject.load, time)).findings);
+    onProgress?.((at + 1) / times.length);
+  }
+  return firstOfEach(found);
+}
+
+/** Candles after a cut that the engine needs: the simulator fills orders in the next ones, and a pair has a minimum. */
+const ROWS_AFTER = 2 + MIN_CANDLES;
+
+/** Data of the pairs for {@link repeatTruncated}. */
+export function pairsOfCuts(
+  pairs: readonly PairData[],
+  { times }: Decided,
+  timeframe: Timeframe,
+): PairData[] {
+  const end = times.at(-1)! + ROWS_AFTER * TIMEFRAME_MS[timeframe];
+  const until = (candles: Candles) => sliceCandles(candles, 0, indexAtOrAfter(candles.timestamp, end));
+  return pairs.map((data) => ({
+    ...data,
+    candles: until(data.candles),
+    ...(data.informative && {
+      informative: data.informative.map(({ origin: _, ...each }) => ({
+        ...each,
+        candles: until(each.candles),
+      })),
+    }),
+  }));
 }
 
 /** Forbidden reads and writes, which need no second proof, or differences of the guarded run from the plain one. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
-import { captured, certify, KINDS, withCallbacks } from './certify-fixture.ts';
+import { captured, certify, KINDS, repeated, withCallbacks } from './certify-fixture.ts';
 import { sound } from './crossing-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
@@ -388,6 +388,45 @@ describe('causal strategies', () => {
       });
     };
     expect((await certify(define, { seeds: [3, 4, 5] })).findings).toEqual([]);
+  });
+});
+
+describe('cuts that are repeated elsewhere', () => {
+  it.each(KINDS)('repeated cuts of %s differ in nothing', async (_name, strategy) => {
+    expect(await repeated(lookAheadSubject(() => strategy))).toEqual([]);
+  });
+
+  it('callback that decided by what outlived its runs is found', async () => {
+    const kept: Float64Array[] = [];
+    const subject = lookAheadSubject(
+      () =>
+        sound({
+          indicators: ({ close }) => {
+            kept.push(close.slice());
+            return { average: sma(close, 20) };
+          },
+          callbacks: {
+            customExit: ({ index }, _trade, price) => (kept[0]![index + 3]! < price * 0.99 ? 'falls' : null),
+          },
+        }),
+      { seeds: [21] },
+    );
+    const [first] = await repeated(subject, () => {
+      kept.length = 0;
+    });
+    expect(first).toMatchObject({ kind: 'look_ahead', callback: 'customExit', pair: 'M21/USDT:USDT' });
+  });
+
+  it('repeated cuts read informative candles as the search did', async () => {
+    const define = () =>
+      sound({
+        informativeTimeframes: ['4h'],
+        signals: ({ close }, _columns, _params, informative) => ({
+          enterLong: crossedAbove(close, informative['4h']!.average!),
+          exitLong: crossedBelow(close, informative['4h']!.average!),
+        }),
+      });
+    expect(await repeated(lookAheadSubject(define, { seeds: [3, 4] }))).toEqual([]);
   });
 });
 
