@@ -9,6 +9,13 @@ export function ownColumns(columns: Columns): Columns {
   return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, ownColumn(column)]));
 }
 
+/** A copy of the first rows. */
+export function ownRows(column: Float64Array, rows: number): Float64Array {
+  const own = new Float64Array(rows);
+  for (let row = 0; row < rows; row++) own[row] = column[row]!;
+  return own;
+}
+
 /** Undefined unless it is a `Uint8Array`. */
 export const ownFlags = (column: unknown): Uint8Array | undefined =>
   ArrayBuffer.isView(column) && column instanceof Uint8Array ? new Uint8Array(column) : undefined;

@@ -261,7 +261,7 @@ export function checkColumns(
     throw new StrategyRunError(`Strategy ${strategy}: ${source.from} must return an object of columns.`);
   }
   for (const [name, column] of Object.entries(columns)) {
-    if (!(column instanceof Float64Array) || column.length !== length) {
+    if (!ArrayBuffer.isView(column) || !(column instanceof Float64Array) || column.length !== length) {
       throw new StrategyRunError(
         `Strategy ${strategy}: ${source.column} "${name}" must be a Float64Array of ${length} values.`,
       );

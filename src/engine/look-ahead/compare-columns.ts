@@ -137,7 +137,10 @@ export class Findings {
   }
 }
 
-/** Columns of which the first `known` rows are those of `own`, if they are the same but for rounding. */
+/**
+ * Columns of which the first `known` rows are those of `own`, if they are the same but for rounding. The strategy must have none of
+ * these arrays: a method of its own would get the memory of `own`, with later rows.
+ */
 export function withOwnRows(columns: Columns, own: Columns, known: number): Columns {
   return Object.fromEntries(
     Object.entries(columns).map(([name, column]) => [name, withOwn(column, own[name]!, known)]),

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { Analysis } from '../analysis/analyze.ts';
 import type { MlAnalysis } from '../ml/fit-window.ts';
+import { ownColumns, ownRows } from '../own-columns.ts';
 import { createRandom, hash32, type Random } from '../random.ts';
 import type { PairHistory } from '../run/history.ts';
 import type { TradeTable } from '../simulator/trade-table.ts';
@@ -68,7 +69,7 @@ export class RunObserver {
     this.#pairs.push({ history, near });
     // Callbacks need all columns anyway. Without a drawn pair, the first one takes its place.
     const isWhole = this.#strategy.callbacks || pair === this.#drawnPair || this.#pairs.length === 1;
-    this.#analyses.set(pair, isWhole ? analysis : firstRows(analysis, near.rows));
+    this.#analyses.set(pair, isWhole ? ownAnalysis(analysis) : firstRows(analysis, near.rows));
   }
 
   /** The callbacks of the run, recorded at the times of its cuts. Call it when all pairs are kept. */
@@ -119,9 +120,13 @@ export class RunObserver {
   }
 }
 
+/** Of a strategy with callbacks the engine's own arrays already. */
+const ownAnalysis = (analysis: Analysis | MlAnalysis): PairAnalysis =>
+  analysis.kept ? analysis : { ...analysis, columns: ownColumns(analysis.columns) };
+
 function firstRows(analysis: Analysis | MlAnalysis, rows: number): PairAnalysis {
   const first = (columns: Columns) =>
-    Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column.slice(0, rows)]));
+    Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, ownRows(column, rows)]));
   const { signals } = analysis;
   const shortened = {
     ...analysis,

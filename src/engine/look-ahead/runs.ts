@@ -10,6 +10,7 @@ import { closedBy } from '../analysis/informative.ts';
 import { type Candles, indexAtOrAfter, lazyCandles, sliceCandles } from '../candles.ts';
 import { type FitWindow, type MlAnalysis, predicting } from '../ml/fit-window.ts';
 import type { TrainingInputs } from '../ml/training-inputs.ts';
+import { ownColumns } from '../own-columns.ts';
 import { type PairData, type PairHistory, readHistory } from '../run/history.ts';
 import { atTimeframe, cutRows, mlRunOf, runStrategy, seriesOf } from '../run/prepare-pair.ts';
 import { simulateKnown } from '../run/simulate-known.ts';
@@ -119,7 +120,7 @@ export async function runWhole(
     const steps = runStrategy(strategy, config, history, shared, fits(pair));
     let step = steps.next();
     while (!step.done) step = steps.next();
-    const analysis = step.value;
+    const analysis = { ...step.value, columns: ownColumns(step.value.columns) };
     analyses.set(pair, analysis);
     inputs.push(cutRows(strategy, history, analysis, history.from, history.candles.timestamp.length));
   }
@@ -343,7 +344,8 @@ function settle(own: PairAnalysis, known: number, found: Findings) {
   const { informative } = own;
   const columns = 'predictions' in own ? withoutPredictions(own) : own.columns;
   return {
-    columns: (computed: Computed): Computed => {
+    columns: (returned: Computed): Computed => {
+      const computed = { ...returned, columns: ownColumns(returned.columns) };
       found.compare('look_ahead', rows, computedColumns(computed), computedColumns({ columns, informative }));
       if (!found.isEmpty) return computed;
       const settled = Object.entries(computed.informative).map(

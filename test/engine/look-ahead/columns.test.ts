@@ -3,6 +3,7 @@ import { crossedAbove, ema, sma, where } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sound } from './crossing-fixture.ts';
+import { searchedRun } from './every-run.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
 const OPTIONS = { seeds: [8], rows: 580 };
@@ -127,5 +128,55 @@ describe('columns and signals on truncated histories', () => {
     expect(await cuts(1)).not.toEqual(await cuts(2));
     // The end is always among them.
     expect(await cuts(1)).toEqual(expect.arrayContaining([597, 598, 599]));
+  });
+});
+
+/** A copy of an array whose methods are functions of the strategy, and note their calls. */
+function withOwnMethods(values: Float64Array, called: Set<PropertyKey>): Float64Array {
+  const own = values.slice();
+  for (const key of Reflect.ownKeys(Object.getPrototypeOf(Float64Array.prototype))) {
+    const method: unknown = Reflect.getOwnPropertyDescriptor(
+      Object.getPrototypeOf(Float64Array.prototype),
+      key,
+    )!.value;
+    if (typeof method !== 'function') continue;
+    const get = () => {
+      called.add(key);
+      return method;
+    };
+    Object.defineProperty(own, key, { get });
+  }
+  return own;
+}
+
+describe('columns with methods of their own', () => {
+  it.each([
+    ['without callbacks', {}],
+    ['with callbacks', { callbacks: { customExit: () => null } }],
+  ])('search of a strategy %s calls no method of its columns', async (_name, changes) => {
+    const called = new Set<PropertyKey>();
+    const define = () =>
+      sound({
+        ...changes,
+        informativeTimeframes: ['4h'],
+        // Equal but for rounding: the search then takes the values of the run.
+        indicators: ({ close }) => ({
+          average: withOwnMethods(
+            sma(close, 20).map((value) => value * (1 + close.length * 1e-13)),
+            called,
+          ),
+        }),
+        signals: ({ close }) => ({
+          enterLong: where(close.length, (row) => row % 40 === 7),
+          exitLong: where(close.length, (row) => row % 40 === 27),
+        }),
+      });
+    const { findings } = await certifyLookAhead(lookAheadSubject(define, OPTIONS), {
+      histories: 24,
+      cuts: 4,
+    });
+    expect(findings).toEqual([]);
+    expect((await searchedRun(define, OPTIONS)).sample.findings).toEqual([]);
+    expect([...called]).toEqual([]);
   });
 });
