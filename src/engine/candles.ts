@@ -28,19 +28,35 @@ export function createCandles(length: number): Candles {
   };
 }
 
+/** Getter, then array, of each property of lazy candles. */
+const given = new WeakMap<object, Map<keyof Candles, unknown>>();
+
 /** Candles of which a column is made at its first read: most code reads one or two of the six. */
 export function lazyCandles(make: (name: keyof Candles) => Float64Array): Candles {
   const candles = {};
+  const properties = new Map<keyof Candles, unknown>();
+  given.set(candles, properties);
   for (const name of CANDLE_COLUMNS) {
     const get = () => {
       const value = make(name);
       // A plain property from now on: it may be read once per row.
       Object.defineProperty(candles, name, { value, enumerable: true });
+      properties.set(name, value);
       return value;
     };
+    properties.set(name, get);
     Object.defineProperty(candles, name, { get, enumerable: true, configurable: true });
   }
   return candles as Candles;
+}
+
+/** True if each property of {@link lazyCandles} is the one that was given, and not one of the strategy's. */
+export function isIntact(candles: Candles): boolean {
+  const properties = given.get(candles);
+  return CANDLE_COLUMNS.every((name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(candles, name) ?? {};
+    return (get ?? value) === properties?.get(name);
+  });
 }
 
 /** A view (no copy) of the candles in rows `[from, to)`. */

@@ -1,4 +1,4 @@
-import { CANDLE_COLUMNS, type Candles, createCandles, lazyCandles } from '../candles.ts';
+import { CANDLE_COLUMNS, type Candles, createCandles, isIntact, lazyCandles } from '../candles.ts';
 import { BacktestError } from '../strategy-errors.ts';
 import { isOnGrid } from '../timeframe.ts';
 
@@ -115,7 +115,7 @@ export function fillGaps(candles: Candles, stepMs: number): FilledCandles {
 export interface GivenCandles {
   /** Copies of the columns, each made at its first read: most strategies read one or two of the six. */
   readonly candles: Candles;
-  /** True if a value of a copy changed. */
+  /** True if a value of a copy changed, or a copy was replaced. */
   readonly changed: () => boolean;
 }
 
@@ -132,7 +132,7 @@ export function giveCandles(candles: Candles): GivenCandles {
   });
   return {
     candles: given,
-    changed: () => [...copies].some(([name, copy]) => !isEqual(copy, candles[name])),
+    changed: () => !isIntact(given) || [...copies].some(([name, copy]) => !isEqual(copy, candles[name])),
   };
 }
 

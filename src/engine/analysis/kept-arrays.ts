@@ -1,4 +1,4 @@
-import { type Candles, lazyCandles } from '../candles.ts';
+import { type Candles, isIntact, lazyCandles } from '../candles.ts';
 import { ownColumn } from '../own-columns.ts';
 import type { Columns } from '../strategy.ts';
 import { type GivenCandles, isEqual } from './candle-checks.ts';
@@ -42,7 +42,7 @@ export class KeptArrays {
     });
     return {
       candles: copies,
-      changed: () => [...read].some(([name, array]) => !isEqual(array, candles[name])),
+      changed: () => !isIntact(copies) || [...read].some(([name, array]) => !isEqual(array, candles[name])),
     };
   }
 

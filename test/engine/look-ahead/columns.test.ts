@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Candles } from '#engine/candles.ts';
 import { crossedAbove, ema, sma, where } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
@@ -105,6 +106,23 @@ describe('columns and signals on truncated histories', () => {
   it('certification fails for a strategy that writes into its candles', async () => {
     const writing = search({ indicators: ({ open, close }) => ({ average: ema(open, 20, close) }) });
     await expect(writing).rejects.toThrow('it wrote into the candles it was given');
+  });
+
+  it.each([
+    ['before its first read', () => {}, {}],
+    ['after its first read', (candles: Candles) => candles.timestamp.length, {}],
+    ['with callbacks', () => {}, { callbacks: { customExit: () => null } }],
+  ])('run fails when its strategy replaces a column of its candles %s', async (_name, read, more) => {
+    const replacing = search({
+      ...more,
+      indicators: (candles) => {
+        read(candles);
+        const earlier = Float64Array.from(candles.close, (_, row) => row);
+        Object.defineProperty(candles, 'timestamp', { get: () => earlier });
+        return { average: sma(candles.close, 20) };
+      },
+    });
+    await expect(replacing).rejects.toThrow('it wrote into the candles it was given');
   });
 
   it('certification counts no entry signal of a strategy without signals', async () => {
