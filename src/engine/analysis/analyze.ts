@@ -249,7 +249,7 @@ const INDICATORS = { from: 'indicators()', column: 'indicator column' } as const
 
 /**
  * @param source function that returned the columns, and the name of such a column
- * @throws StrategyRunError unless `columns` is an object of Float64Arrays of `length` values
+ * @throws StrategyRunError unless `columns` is an object of Float64Arrays of `length` values. Reports and findings have their names
  */
 export function checkColumns(
   strategy: string,
@@ -261,6 +261,11 @@ export function checkColumns(
     throw new StrategyRunError(`Strategy ${strategy}: ${source.from} must return an object of columns.`);
   }
   for (const [name, column] of Object.entries(columns)) {
+    if (name.length > MAX_REASON_LENGTH) {
+      throw new StrategyRunError(
+        `Strategy ${strategy}: the name of ${source.column} "${name.slice(0, 20)}…" has ${name.length} characters: use at most ${MAX_REASON_LENGTH}.`,
+      );
+    }
     if (!ArrayBuffer.isView(column) || !(column instanceof Float64Array) || column.length !== length) {
       throw new StrategyRunError(
         `Strategy ${strategy}: ${source.column} "${name}" must be a Float64Array of ${length} values.`,

@@ -125,6 +125,17 @@ describe('columns and signals on truncated histories', () => {
     await expect(replacing).rejects.toThrow('it wrote into the candles it was given');
   });
 
+  it('run fails when the name of a column is longer than that of a tag', async () => {
+    const name = 'x'.repeat(3_000_000);
+    const indicators: StrategyDefinition['indicators'] = ({ close }) => ({
+      average: sma(close, 20),
+      [name]: close.slice(),
+    });
+    await expect(search({ indicators })).rejects.toThrow(
+      'the name of indicator column "xxxxxxxxxxxxxxxxxxxx…" has 3000000 characters: use at most 255.',
+    );
+  });
+
   it('certification counts no entry signal of a strategy without signals', async () => {
     expect(await search({ signals: () => ({}) })).toMatchObject({ findings: [], entrySignals: 0 });
   });

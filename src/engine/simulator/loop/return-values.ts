@@ -6,7 +6,7 @@ type At = Pick<CallbackContext, 'time'> & Partial<Pick<CallbackContext, 'pair'>>
 
 /** The limit of the configuration's `leverage` too. */
 const MAX_LEVERAGE = 125;
-/** Characters of a reason, and of a tag: each trade has both. */
+/** Characters of a reason, and of a tag: each trade has both. Of the name of a column too. */
 export const MAX_REASON_LENGTH = 255;
 
 // Checks of callback return values: a strategy file runs without a type check, and a meaningless value must not pass as
