@@ -212,7 +212,8 @@ function alignedColumns(
   const own = kept && !known && read !== candles ? new KeptArrays(read.timestamp, higherMs) : undefined;
   if (own) kept!.push(own);
   const opened = ownColumn(read.timestamp);
-  const columns = known ?? informativeColumns(strategy, params, read, series, given !== undefined, own);
+  const reading = { candles: read, isGiven: given !== undefined, kept: own };
+  const columns = known ?? informativeColumns(strategy, params, series, reading);
   if (given?.origin) shared?.set(given.origin, columns);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {
@@ -221,13 +222,19 @@ function alignedColumns(
   return aligned;
 }
 
+/** Candles of an informative series, as `indicators()` gets them. */
+interface InformativeReading {
+  readonly candles: Candles;
+  /** False: made of the pair's own candles. */
+  readonly isGiven: boolean;
+  readonly kept: KeptArrays | undefined;
+}
+
 function informativeColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
-  candles: Candles,
   { key, pair, timeframe }: InformativeSeries,
-  isGiven: boolean,
-  kept: KeptArrays | undefined,
+  { candles, isGiven, kept }: InformativeReading,
 ): Columns {
   const rows = candles.timestamp.length;
   // Given candles are shared by pairs and runs: the strategy must not write into them.

@@ -254,11 +254,12 @@ async function testColumns(search: WholeSearch, options: CertifyOptions): Promis
   for (const history of histories) {
     const { pair } = history.data;
     const { timestamp } = history.candles;
-    const [min, { length }] = [history.from + 1, timestamp];
-    const signals = signalRows(analyses.get(pair)!.signals, min, length);
+    const [minLength, { length }] = [history.from + 1, timestamp];
+    const signals = signalRows(analyses.get(pair)!.signals, minLength, length);
+    const truncated = { minLength, length, signals, also: beginnings(search, history) };
     const random = createRandom(seed ^ hash32(pair));
     const strategy = await subject.load();
-    for (const known of chooseLengths(signals, min, length, wanted, random, beginnings(search, history))) {
+    for (const known of chooseLengths(truncated, wanted, random)) {
       await pause();
       const cut = { ...truncatedCut(timestamp[known]!), only: pair, simulated: false };
       tested.push(testCut(search, strategy, cut));

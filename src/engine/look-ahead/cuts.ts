@@ -148,17 +148,25 @@ export function shuffled<T>(values: readonly T[], random: Random): T[] {
 /** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */
 const LAST_ROWS = 3;
 
+/** A pair's history, as its ends are chosen. */
+interface TruncatedHistory {
+  /** Length of the shortest truncated history. */
+  readonly minLength: number;
+  readonly length: number;
+  /** Rows on which a signal begins. */
+  readonly signals: readonly number[];
+  /** Lengths that are chosen in any case. */
+  readonly also: readonly number[];
+}
+
 /**
  * Lengths of truncated histories of one pair, ascending: all of them if enough are wanted. Otherwise the ends are signal rows, random
  * rows, the last rows and `also`. A random end may show a signal that is withdrawn later.
  */
 export function chooseLengths(
-  signals: readonly number[],
-  minLength: number,
-  length: number,
+  { minLength, length, signals, also }: TruncatedHistory,
   wanted: number,
   random: Random,
-  also: readonly number[] = [],
 ): number[] {
   if (wanted >= length - minLength)
     return Array.from({ length: length - minLength }, (_, i) => minLength + i);

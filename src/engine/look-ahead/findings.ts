@@ -245,7 +245,7 @@ function compareTrades(before: Acted, after: Acted, end: number, sides: Sides, e
   const byLimit = before.callbacks.some((name) => LIMIT_ENTRIES.includes(name));
   for (let index = 0; index < Math.max(openA.length, openB.length); index++) {
     const [left, right] = [openA[index] ?? -1, openB[index] ?? -1];
-    if (left >= 0 && right >= 0 && isSameOpenTrade(a, left, b, right, end, isEqual)) continue;
+    if (left >= 0 && right >= 0 && isSameOpenTrade([a, left], [b, right], end, isEqual)) continue;
     return byLimit ? undefined : tradeFinding([a, left], [b, right], end, sides);
   }
   return undefined;
@@ -303,14 +303,7 @@ function isSameOrigin(a: TradeTable, one: number, b: TradeTable, other: number):
 }
 
 /** An open trade is compared by its orders that were filled before `end`: later ones change its average price and its amount. */
-function isSameOpenTrade(
-  a: TradeTable,
-  one: number,
-  b: TradeTable,
-  other: number,
-  end: number,
-  isEqual: IsEqual,
-): boolean {
+function isSameOpenTrade([a, one]: TradeAt, [b, other]: TradeAt, end: number, isEqual: IsEqual): boolean {
   return (
     isSameOrigin(a, one, b, other) &&
     a.openedAt[one] === b.openedAt[other] &&

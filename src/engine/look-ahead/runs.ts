@@ -124,16 +124,23 @@ export async function runWhole(
     analyses.set(pair, analysis);
     inputs.push(cutRows(strategy, history, analysis, history.from, history.candles.timestamp.length));
   }
-  return { analyses, ...simulateRecorded(strategy, config, inputs, times, guard) };
+  return { analyses, ...simulateRecorded(strategy, config, inputs, { times, guard }) };
+}
+
+interface Recording {
+  /** Times of the recorded calls. */
+  readonly times: readonly RecordedTimes[];
+  /** Absent: callbacks are not guarded. */
+  readonly guard?: GuardLog | undefined;
+  /** Absent: own memory. */
+  readonly memory?: SimulationMemory | undefined;
 }
 
 function simulateRecorded(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,
   inputs: readonly PairInput[],
-  times: readonly RecordedTimes[],
-  guard: GuardLog | undefined,
-  memory?: SimulationMemory,
+  { times, guard, memory }: Recording,
 ): Acted & Pick<Observed, 'failure'> {
   const calls: Call[] = [];
   const recorded = strategy.callbacks && {
@@ -221,7 +228,7 @@ export function runCut(
   const strategy = atTimeframe(guarded, config);
   const findings: LookAheadFinding[] = [];
   const inputs: PairInput[] = [];
-  const shared: SharedColumns = new Map();
+  const common = { strategy, config, cut, shared: new Map() };
   const membership = membershipIn(subject, cut);
   const detailMs = TIMEFRAME_MS[config.timeframe_detail ?? config.timeframe];
   for (const history of histories) {
@@ -232,9 +239,7 @@ export function runCut(
     const each = cutPair({ ...history, data }, known, cut, detailMs);
     const reference = own.get(pair)!;
     const isOwn = cut.only !== null && cut.only !== pair;
-    const analysis = isOwn
-      ? reference
-      : analyzeCut(strategy, config, each, reference, fits(pair), shared, findings, cut);
+    const analysis = isOwn ? reference : analyzeCut(common, each, reference, fits(pair), findings);
     if (!strategy.callbacks || !cut.simulated || cut.later === 'unknown') continue;
     const { kept: _, ...analyzed } = analysis;
     const from = firstRow(history, cut);
@@ -244,7 +249,7 @@ export function runCut(
   }
   if (findings.length > 0 || inputs.length === 0) return { findings, acted: null };
   const times = [{ from: cut.callsFrom, to: Number.POSITIVE_INFINITY }];
-  return { findings, acted: simulateRecorded(strategy, config, inputs, times, guard, memory) };
+  return { findings, acted: simulateRecorded(strategy, config, inputs, { times, guard, memory }) };
 }
 
 /** First traded row of a pair that trades before a cut. */
@@ -266,7 +271,7 @@ export function runPart(
     return [cutRows(strategy, history, analyses.get(history.data.pair)!, firstRow(history, cut), rows)];
   });
   const times = [{ from: cut.callsFrom, to: Number.POSITIVE_INFINITY }];
-  return simulateRecorded(strategy, subject.config, inputs, times, undefined);
+  return simulateRecorded(strategy, subject.config, inputs, { times });
 }
 
 /** A trade of a run, in whose candles its callbacks are guarded, ms. */
@@ -295,7 +300,7 @@ export function suspectedIn(
   const input = cutRows(strategy, history, analyses.get(pair)!, first, last);
   const guard: GuardLog = { error: null, call: null };
   try {
-    simulateRecorded(strategy, subject.config, [input], [], guard);
+    simulateRecorded(strategy, subject.config, [input], { times: [], guard });
   } catch {
     // The guard has thrown, or the strategy lacks what it kept of earlier candles.
   }
@@ -309,15 +314,21 @@ export function whenCut({ time, later }: Cut): string {
   return `when the candles that close after ${at} ${POISONED[later]}`;
 }
 
+/** What all pairs of a cut have in common. */
+interface CutAnalysis {
+  readonly strategy: StrategyDefinition;
+  readonly config: ResolvedBacktestConfig;
+  readonly cut: Cut;
+  readonly shared: SharedColumns;
+}
+
+/** Adds the differences from `reference` to `findings`. */
 function analyzeCut(
-  strategy: StrategyDefinition,
-  config: ResolvedBacktestConfig,
+  { strategy, config, cut, shared }: CutAnalysis,
   { history, known, seen, rows }: CutPair,
   reference: PairAnalysis,
   fit: FitWindow,
-  shared: SharedColumns,
   findings: LookAheadFinding[],
-  cut: Cut,
 ): PairAnalysis {
   const params = config.params as ParameterValues;
   const found = new Findings(history.data.pair, history.candles);
@@ -325,7 +336,7 @@ function analyzeCut(
   const run = mlRunOf(config, history, shared);
   let analysis: PairAnalysis;
   if (run) {
-    const steps = predicting(strategy, params, seen, run, fit, settling);
+    const steps = predicting(strategy, params, seen, run, { train: fit, settling });
     let step = steps.next();
     while (!step.done) step = steps.next();
     analysis = step.value;

@@ -205,6 +205,12 @@ export interface Settling {
   readonly inputs: (inputs: TrainingInputs) => TrainingInputs;
 }
 
+/** Parts of an analysis that look-ahead analysis replaces. */
+interface Replacements {
+  readonly train?: FitWindow | undefined;
+  readonly settling?: Settling;
+}
+
 /**
  * Runs a strategy over the candles of one pair with a model for each window. It computes columns, features and labels, then
  * predictions window by window, then signals. Yields the finished share after every window.
@@ -216,8 +222,7 @@ export function* predicting(
   params: ParameterValues,
   candles: Candles,
   run: MlRun,
-  train: FitWindow = fitWindow,
-  settling?: Settling,
+  { train = fitWindow, settling }: Replacements = {},
 ): Generator<number, MlAnalysis> {
   const own = computeColumns(strategy, params, candles, candles.timestamp.length, run);
   const computed = settling?.columns(own) ?? own;

@@ -18,19 +18,24 @@ interface PlacedPair {
   readonly entry: Int32Array;
 }
 
+interface Account {
+  /** Fee and slippage per side, as a ratio of the value of a fill. */
+  readonly cost: number;
+  /** Starting balance. */
+  readonly wallet: number;
+}
+
 /**
  * Compares the entries with random ones. A sample keeps number, sides, sizes and holding times of each pair's trades, puts them in
  * a random order and places them uniformly among all placements without overlaps. Both are priced alike: from open to open, a
  * trade within one candle from open to close, with funding and the same cost per side. Slots and the wallet do not bind.
  *
- * @param cost fee and slippage per side, as a ratio of the value of a fill
  * @returns the share of samples that earn at least as much, the trades as they were included
  */
 export function* randomEntries(
   table: TradeTable,
   pairs: readonly PairInput[],
-  cost: number,
-  wallet: number,
+  { cost, wallet }: Account,
   samples: number,
   random: Random,
 ): Generator<void, Omit<ChanceTest, 'reason'>> {

@@ -59,8 +59,8 @@ function* againstRandomEntries(
   seed: number,
 ): Generator<void, ChanceTest> {
   if (run.table.length === 0) return noTest('The run has no trades.');
-  const wallet = settings.startingBalance;
-  const test = yield* randomEntries(run.table, pairs, cost, wallet, samples, createRandom(seed));
+  const account = { cost, wallet: settings.startingBalance };
+  const test = yield* randomEntries(run.table, pairs, account, samples, createRandom(seed));
   return { ...test, reason: null };
 }
 

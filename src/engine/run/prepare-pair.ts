@@ -224,7 +224,7 @@ export function* runStrategy(
   const watched = kept?.lend(candles) ?? giveCandles(candles);
   const rows = candles.timestamp.length;
   const steps = run
-    ? predicting(own, params, watched.candles, { ...run, kept }, train)
+    ? predicting(own, params, watched.candles, { ...run, kept }, { train })
     : analyzing(own, params, watched.candles, rows, { ...seriesOf(history, shared), kept });
   for (;;) {
     const step = withStrategyErrors(strategy, history.data.pair, () => {

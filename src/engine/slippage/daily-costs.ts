@@ -36,6 +36,13 @@ interface TickTimes {
   at(time: number): { readonly units: number; readonly scale: number } | null;
 }
 
+/** Days of a pair, and the rows of its columns, one for each day from the first on. */
+interface KnownDays {
+  readonly days: readonly Day[];
+  readonly firstDay: number;
+  readonly rows: number;
+}
+
 /** Estimates the costs of a pair from all candles that are known of it, in one pass. `ticks`: least spread; absent: none. */
 export function dailyCosts(
   { spread, spread_days, impact }: SlippageModel,
@@ -46,10 +53,11 @@ export function dailyCosts(
   const firstDay = days[0]?.number ?? 0;
   // The day after the last one may have fills of longer candles.
   const rows = days.length === 0 ? 0 : days.at(-1)!.number - firstDay + 2;
+  const known = { days, firstDay, rows };
   return {
     firstDay,
-    spread: spread ? spreads(spread, spread_days!, days, firstDay, rows, ticks) : null,
-    impact: impact === undefined ? null : impacts(impact, days, firstDay, rows),
+    spread: spread ? spreads(spread, spread_days!, known, ticks) : null,
+    impact: impact === undefined ? null : impacts(impact, known),
   };
 }
 
@@ -80,11 +88,10 @@ function daysOf(candles: Candles, withEdge: boolean): Day[] {
 function spreads(
   estimator: SpreadEstimator,
   window: number,
-  days: readonly Day[],
-  firstDay: number,
-  rows: number,
+  known: KnownDays,
   ticks: TickTimes | undefined,
 ): Float64Array {
+  const { days, firstDay, rows } = known;
   const column = new Float64Array(rows).fill(Number.NaN);
   // Corwin and Schultz: of each day and the day before it, NaN where that one is missing.
   const pairs = days.map((day, index) => {
@@ -93,7 +100,7 @@ function spreads(
       ? corwinSchultz(before.high, before.low, day.high, day.low)
       : Number.NaN;
   });
-  forEachWindow(days, firstDay, rows, window, (row, from, to) => {
+  forEachWindow(known, window, (row, from, to) => {
     const spread = estimator === 'edge' ? edgeOf(days.slice(from, to)) : median(pairs.slice(from, to));
     const tick = ticks?.at((firstDay + row) * DAY_MS);
     const least = tick ? tick.units / tick.scale / days[to - 1]!.close : 0;
@@ -119,28 +126,27 @@ function median(values: readonly number[]): number {
  * Coefficient times the sample deviation of the daily log returns, by the root of the mean daily volume: the square-root law
  * (Toth et al., Phys. Rev. X 1, 021006, 2011) for an amount of 1.
  */
-function impacts(coefficient: number, days: readonly Day[], firstDay: number, rows: number): Float64Array {
+function impacts(coefficient: number, known: KnownDays): Float64Array {
+  const { days, rows } = known;
   const column = new Float64Array(rows).fill(Number.NaN);
   const returns = days.map(({ number, close }, index) => {
     const before = days[index - 1];
     return before?.number === number - 1 ? Math.log(close / before.close) : Number.NaN;
   });
-  forEachWindow(days, firstDay, rows, IMPACT_DAYS, (row, from, to) => {
-    const known = returns.slice(from, to).filter((value) => !Number.isNaN(value));
-    if (known.length < 2) return;
-    const mean = known.reduce((sum, each) => sum + each, 0) / known.length;
-    const squares = known.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+  forEachWindow(known, IMPACT_DAYS, (row, from, to) => {
+    const inWindow = returns.slice(from, to).filter((value) => !Number.isNaN(value));
+    if (inWindow.length < 2) return;
+    const mean = inWindow.reduce((sum, each) => sum + each, 0) / inWindow.length;
+    const squares = inWindow.reduce((sum, each) => sum + (each - mean) ** 2, 0);
     const volume = days.slice(from, to).reduce((sum, each) => sum + each.volume, 0) / (to - from);
-    column[row] = (coefficient * Math.sqrt(squares / (known.length - 1))) / Math.sqrt(volume);
+    column[row] = (coefficient * Math.sqrt(squares / (inWindow.length - 1))) / Math.sqrt(volume);
   });
   return column;
 }
 
 /** Calls back for each row after the first with the days [from, to) that are in the `window` days before it, if there is one. */
 function forEachWindow(
-  days: readonly Day[],
-  firstDay: number,
-  rows: number,
+  { days, firstDay, rows }: KnownDays,
   window: number,
   action: (row: number, from: number, to: number) => void,
 ): void {

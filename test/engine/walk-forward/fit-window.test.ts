@@ -91,7 +91,7 @@ describe('training set of a window', () => {
 
 /** All predictions for the candles. */
 function predictions(candles: Candles, train?: FitWindow): Float64Array {
-  const steps = predicting(mlClassifier, PARAMS, candles, run, train);
+  const steps = predicting(mlClassifier, PARAMS, candles, run, { train });
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value.predictions.ml_probability;

@@ -88,7 +88,10 @@ export function orderPrice(
   return limit === candle.open ? slippedEntry(limit, costs.rate(candle.time, amount), direction) : limit;
 }
 
-/** The amount that `stake` pays for at the price of the order; its impact is that of the amount before slippage. */
+/**
+ * The amount that `stake` pays for at the price of the order; its impact is that of the amount before slippage. More than five
+ * arguments because each entry calls it: an object would be made for each.
+ */
 export function orderedAmount(
   run: Run,
   market: Market,

@@ -171,7 +171,7 @@ function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Floa
 
 /**
  * Fills rows in which only `position` is open and its pair has candles, and reads their drawdown: one loop, because this is the
- * most frequent case.
+ * most frequent case. More than five arguments because each step with an event calls it: an object would be made for each.
  */
 function fillHolding(
   equity: Float64Array,
