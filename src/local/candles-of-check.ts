@@ -30,8 +30,7 @@ export function folderCandles(home: string, range: Range): CheckCandles {
   const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, CANDLES_BUCKET);
   const files = new MonthFiles(objects, CANDLE_COLUMNS);
   return candlesOf(async (key) => {
-    const { start, end } = range;
-    const columns = await files.read(candlesPrefix(key), start, end, TIMEFRAME_MS[key.timeframe]);
+    const columns = await files.read(candlesPrefix(key), range, TIMEFRAME_MS[key.timeframe]);
     return Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, columns[index]!])) as Record<
       (typeof CANDLE_COLUMNS)[number],
       Float64Array

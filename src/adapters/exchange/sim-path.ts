@@ -124,6 +124,7 @@ class BlockWalk {
     this.#span(0, LEVELS, 1, left, right, this.#path.variance);
   }
 
+  /** More than five arguments because it calls itself for every minute: an object would be made for each half of a span. */
   #span(start: number, depth: number, node: number, left: number, right: number, variance: number): void {
     if (start >= this.#to || start + (1 << depth) <= this.#from) return;
     if (depth === 0) {

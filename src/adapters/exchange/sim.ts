@@ -191,7 +191,7 @@ class SimMarket {
       candles.timestamp[i] = (from + i) * MINUTE_MS;
       candles.open[i] = open;
       candles.close[i] = close;
-      this.#extremes(candles, i, from + i, level[i]!, level[i + 1]!, variance[i]!);
+      this.#extremes(candles, i, from + i, level, variance[i]!);
       candles.volume[i] = this.#volume(from + i, open, variance[i]!);
     }
     return candles;
@@ -216,8 +216,9 @@ class SimMarket {
     return { timestamp, rate, markPrice };
   }
 
-  /** Extremes of a Brownian bridge from `a` to `b`: maximum and minimum have exact inverse distributions. */
-  #extremes(candles: Candles, i: number, minute: number, a: number, b: number, variance: number): void {
+  /** Extremes of a Brownian bridge between two levels: maximum and minimum have exact inverse distributions. */
+  #extremes(candles: Candles, i: number, minute: number, level: Float64Array, variance: number): void {
+    const [a, b] = [level[i]!, level[i + 1]!];
     const reach = (stream: number) => {
       const uniform = (this.#draw(minute, stream) + 1) / 4_294_967_296;
       return Math.sqrt((b - a) * (b - a) - 2 * variance * Math.log(uniform));

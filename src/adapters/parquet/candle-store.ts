@@ -49,7 +49,8 @@ export class ParquetCandleReader implements Pick<CandleStore, 'read' | 'readFund
     const recorded = (months ?? (await this.#series.months(series)))
       .filter(({ count, first, last }) => count > 0 && first < end && last >= start)
       .map(({ month }) => month);
-    const rows = await this.candles.read(candlesPrefix(series), start, end, step, onCorrupt, recorded);
+    const checks = { onCorrupt, recorded };
+    const rows = await this.candles.read(candlesPrefix(series), { start, end }, step, checks);
     const [timestamp, open, high, low, close, volume] = rows as [...Float64Array[]] & { length: 6 };
     return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
   }
@@ -62,7 +63,8 @@ export class ParquetCandleReader implements Pick<CandleStore, 'read' | 'readFund
     onCorrupt?: OnCorrupt,
   ): Promise<FundingEvents> {
     const prefix = fundingPrefix(exchange, symbol);
-    const rows = await this.funding.read(prefix, start, end + 1, FUNDING_MS, onCorrupt);
+    const range = { start, end: end + 1 };
+    const rows = await this.funding.read(prefix, range, FUNDING_MS, { onCorrupt });
     const [timestamp, rate, markPrice] = rows;
     return { timestamp: timestamp!, rate: rate!, markPrice: markPrice! };
   }

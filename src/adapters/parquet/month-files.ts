@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/values/errors.ts';
 import { monthBounds } from '#domain/data/calendar-months.ts';
+import type { TimeInterval } from '#domain/data/missing-ranges.ts';
 import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
 import { CorruptFileError } from '#domain/shared/corrupt-file.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
@@ -15,6 +16,14 @@ const PARQUET = 'application/vnd.apache.parquet';
 const FETCH_AHEAD = 8;
 /** An attempt fails when another process wrote the month in the meantime. */
 const MERGE_ATTEMPTS = 50;
+
+/** What a reader of files knows and wants to know of them. */
+interface FileChecks {
+  /** Called with the key of each corrupt or missing file, whose rows are left out. Absent: the read fails. */
+  readonly onCorrupt?: OnCorrupt | undefined;
+  /** Months that must have a file. */
+  readonly recorded?: readonly string[];
+}
 
 /** Content of a month's file after a merge. */
 export interface MergedMonth {
@@ -40,16 +49,13 @@ export class MonthFiles {
   /**
    * Rows with a time in `[start, end)`, ascending. Series with the same times as the one read before share that column.
    * @param rowMs shortest usual distance of rows, ms: determines the initial allocation
-   * @param recorded months that must have a file
    * @throws CorruptFileError unless `onCorrupt` is given
    */
   async read(
     prefix: string,
-    start: number,
-    end: number,
+    { start, end }: TimeInterval,
     rowMs: number,
-    onCorrupt?: OnCorrupt,
-    recorded: readonly string[] = [],
+    { onCorrupt, recorded = [] }: FileChecks = {},
   ): Promise<Rows> {
     // An empty range may be inside a month.
     if (end <= start) return new RowBuffer(this.#names.length, 0).rows();
