@@ -91,9 +91,9 @@ export async function send<T>(
 ): Promise<T> {
   const { body, ...values } = input;
   const url = connection.addressOf(service) + ROOT + fill(path, values);
-  const init: RequestInit = {
+  const init = {
     method,
-    redirect: 'error',
+    redirect: 'error' as const,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
   // Browsers have randomUUID on https only.
@@ -103,11 +103,12 @@ export async function send<T>(
     ...(keyed && { 'Idempotency-Key': idempotencyKey ?? newKey() }),
     ...headers,
   };
+  const request = { ...init, url, headers: sent };
   const repeatable = keyed || /GET|PUT|PATCH/.test(method);
   let renewed = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await sendOnce(connection, url, init, sent, { signal, timeoutMs, renew: renewed }, read);
+      return await sendOnce(connection, request, { signal, timeoutMs, renew: renewed }, read);
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof TouchstoneError)) throw error;
@@ -125,9 +126,7 @@ export async function send<T>(
 
 async function sendOnce<T>(
   { token, fetch }: Connection,
-  url: string,
-  init: RequestInit,
-  headers: Record<string, string>,
+  { url, headers, ...init }: Omit<RequestInit, 'headers'> & { url: string; headers: Record<string, string> },
   { signal, timeoutMs, renew }: { signal: AbortSignal | undefined; timeoutMs: number; renew: boolean },
   read: Read<T>,
 ): Promise<T> {

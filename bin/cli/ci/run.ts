@@ -176,6 +176,9 @@ async function reportOn(inputs: Inputs, changes: readonly Change[]): Promise<Str
   });
 }
 
+type RunConfig = Readonly<Record<string, unknown>>;
+type ConfigOf = (change: Change) => RunConfig;
+
 /** Runs the backtests and certificates of `runs` on a data folder. */
 async function runAll(
   inputs: Inputs,
@@ -191,21 +194,17 @@ async function runAll(
   bar.start(2 * runs.length + compared.length, 0);
   const onEnd = () => bar.increment();
   try {
-    const folders = { home, strategies: after.path };
     const common = { ...config, ...(!isSimulated && { collect: 'never' }) };
     const dated = isSimulated || settings.config?.date_range ? common : withoutDates(common);
-    const heads = outcomesOf(
-      runs,
-      await runBacktests(
-        env,
-        folders,
-        runs.map((change) => ({ ...dated, strategy: nameOf(change) })),
-        onEnd,
-      ),
-    );
-    const bases = before
-      ? await runBases({ ...folders, strategies: before.path }, env, compared, heads, dated, onEnd)
-      : new Map<Change, RunOutcome>();
+    const backtests = async (strategies: string, of: readonly Change[], configOf: ConfigOf) => {
+      const outcomes = await runBacktests(env, { home, strategies }, of.map(configOf), onEnd);
+      return new Map(of.map((change, index) => [change, outcomes[index]!]));
+    };
+    const heads = await backtests(after.path, runs, (change) => ({ ...dated, strategy: nameOf(change) }));
+    const bases =
+      before && compared.length > 0
+        ? await backtests(before.path, compared, (change) => baseConfig(change, heads.get(change)!, dated))
+        : new Map<Change, RunOutcome>();
     const reports: StrategyReport[] = [];
     for (const change of changes) {
       const head = heads.get(change);
@@ -233,25 +232,10 @@ function withoutDates({ date_range: _, ...config }: Readonly<Record<string, unkn
   return config;
 }
 
-const outcomesOf = (changes: readonly Change[], outcomes: readonly RunOutcome[]) =>
-  new Map(changes.map((change, index) => [change, outcomes[index]!]));
-
-/** Runs of the base, each on the dates that the head has used. */
-async function runBases(
-  folders: { readonly home: string; readonly strategies: string },
-  env: LocalEnv,
-  changes: readonly Change[],
-  heads: ReadonlyMap<Change, RunOutcome>,
-  config: Readonly<Record<string, unknown>>,
-  onEnd: () => void,
-): Promise<Map<Change, RunOutcome>> {
-  if (changes.length === 0) return new Map();
-  const configs = changes.map((change) => {
-    const head = heads.get(change)!;
-    const dates = 'error' in head ? {} : { date_range: head.results.job.config.date_range };
-    return { ...config, ...dates, strategy: change.base!.name };
-  });
-  return outcomesOf(changes, await runBacktests(env, folders, configs, onEnd));
+/** The base runs on the dates that the head has used. */
+function baseConfig({ base }: Change, head: RunOutcome, config: RunConfig): RunConfig {
+  const dates = 'error' in head ? {} : { date_range: head.results.job.config.date_range };
+  return { ...config, ...dates, strategy: base!.name };
 }
 
 function notRun(change: Change): StrategyReport {

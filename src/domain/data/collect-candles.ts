@@ -151,7 +151,7 @@ async function collectSymbol(
       }
       outcome.noInstrument = await instruments.collect(symbol, signal);
     }
-    await fillChunks(deps, request, symbol, chunks, outcome, onChunk);
+    await fillChunks(deps, request, chunks, outcome, onChunk);
     return { ...outcome, error: null };
   } catch (error) {
     if (error instanceof CodedError && (error.code === 'DATA003' || error.code === 'DATA004')) {
@@ -164,12 +164,11 @@ async function collectSymbol(
 async function fillChunks(
   deps: CollectDeps,
   { exchange, timeframe, signal }: CollectRequest,
-  symbol: string,
   chunks: readonly TimeInterval[],
-  outcome: { candles: number; rejected: number; corrupt: string[] },
+  outcome: ReturnType<typeof emptyOutcome>,
   onChunk: (done: number, candles: number) => void,
 ): Promise<void> {
-  const key: SeriesKey = { exchange: exchange.name, symbol, timeframe };
+  const key: SeriesKey = { exchange: exchange.name, symbol: outcome.symbol, timeframe };
   const months = await deps.series.months(key);
   for (const [index, chunk] of chunks.entries()) {
     signal?.throwIfAborted();
