@@ -58,6 +58,11 @@ interface PlatformStackProps {
   readonly dist: string;
 }
 
+interface Flows {
+  readonly backtest: BacktestFlow;
+  readonly hyperopt: HyperoptFlow;
+}
+
 /** All compute. This stack holds no state: it can be deleted and deployed again. */
 export class PlatformStack extends Stack {
   readonly #props: PlatformStackProps;
@@ -67,6 +72,7 @@ export class PlatformStack extends Stack {
   readonly #audit: AuditTrail;
   readonly #originTokens: TokenPair | undefined;
 
+  /** Long because it is the list of the stack's parts, in the order in which they need each other. */
   constructor(scope: Construct, id: string, props: PlatformStackProps) {
     const { config, data, dist } = props;
     super(scope, id, stackProps(config, 'API, workflow, tasks'));
@@ -88,103 +94,24 @@ export class PlatformStack extends Stack {
     data.addThrottleAlarm(monitoring);
     if (config.alarms) new QuotaAlarms(this, 'QuotaAlarms', { monitoring });
     const network = new Network(this, 'Network', { config });
-    const cluster = new ecs.Cluster(this, 'Cluster', {
-      vpc: network.vpc,
-      containerInsightsV2: config.containerInsights
-        ? ecs.ContainerInsights.ENABLED
-        : ecs.ContainerInsights.DISABLED,
-      enableFargateCapacityProviders: true,
-    });
-    if (!config.containerInsights) {
-      acknowledge(cluster, {
-        'AwsSolutions-ECS4': 'Container Insights is a setting of the stage: on in production.',
-      });
-    }
+    const cluster = this.#cluster(network);
     const dataCollection = this.#dataCollection(network, cluster);
     const dataProxy = this.#dataProxy(network, dataCollection);
-    const tasks = { config, data, image: this.#image, common: this.#common };
-    const backtests = backtestTask(this, tasks);
-    const images = registeredImages(this, {
-      ...tasks,
-      monitoring,
-      cluster,
-      code: (name: string) => this.#code(name),
-    });
-    const fastLane = new FastLane(this, 'FastLane', {
-      config,
-      monitoring,
-      data,
-      network,
-      code: lambda.Code.fromAsset(join(dist, 'tasks')),
-      common: this.#common,
-    });
-    const shared = {
-      config,
-      monitoring,
-      cluster,
-      network,
-      dataProxy: dataProxy.service.alias,
-      collectTask: collectTask(this, tasks),
-      jobs: data.tables.jobs,
-    };
-    const flows = {
-      backtest: new BacktestFlow(this, 'BacktestFlow', {
-        ...shared,
-        backtestTask: backtests,
-        images,
-        fastLane,
-      }),
-      hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
-        ...shared,
-        hyperoptTask: hyperoptTask(this, tasks),
-      }),
-    };
-    const jobServices = {
-      config,
-      monitoring,
-      environment: {
-        ...this.#common,
-        ...slotVariables(config),
-        JOBS_TABLE: data.tables.jobs.tableName,
-        REGISTRY_TABLE: data.tables.registry.tableName,
-        BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
-        HYPEROPT_STATE_MACHINE_ARN: flows.hyperopt.machine.stateMachineArn,
-        // Repair promotes winners of challenges.
-        ...promotionVariables(config),
-      },
-      flows,
-      cluster,
-      jobs: data.tables.jobs,
-      registry: data.tables.registry,
-    };
+    const { flows, images } = this.#workflows(network, cluster, dataProxy);
+    const jobServices = this.#jobServices(flows, cluster);
     const repair = new Repair(this, 'Repair', {
       ...jobServices,
       code: this.#code('repair'),
       results: data.results,
     });
-    const { bus, source } = new TableEvents(this, 'TableEvents', {
-      config,
-      monitoring,
-      tables: data.tables,
-      code: this.#code('table-events'),
-      environment: this.#common,
-    });
-    const webhooks = new Webhooks(this, 'Webhooks', {
-      config,
-      monitoring,
-      tables: data.tables,
-      bus,
-      code: this.#code('webhooks'),
-      environment: this.#common,
-    });
+    const delivery = this.#delivery();
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, repair);
     const backend = this.#backend(flows.backtest, dataProxy, {
       strategy,
       cluster,
       runs: images.forBackend,
-      webhooks: webhooks.queue,
-      eventSource: source,
+      ...delivery,
     });
     const { api: backendApi, events } = addBackendApi(this, {
       config,
@@ -240,6 +167,105 @@ export class PlatformStack extends Stack {
   /** The region's first two zones by index: a look-up would need an account at synthesis. */
   override get availabilityZones(): string[] {
     return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
+  }
+
+  #cluster({ vpc }: Network): ecs.Cluster {
+    const { containerInsights } = this.#props.config;
+    const cluster = new ecs.Cluster(this, 'Cluster', {
+      vpc,
+      containerInsightsV2: containerInsights ? ecs.ContainerInsights.ENABLED : ecs.ContainerInsights.DISABLED,
+      enableFargateCapacityProviders: true,
+    });
+    if (!containerInsights) {
+      acknowledge(cluster, {
+        'AwsSolutions-ECS4': 'Container Insights is a setting of the stage: on in production.',
+      });
+    }
+    return cluster;
+  }
+
+  /** Workflows of jobs, with their tasks. */
+  #workflows(network: Network, cluster: ecs.Cluster, dataProxy: DataProxy) {
+    const { config, data, dist } = this.#props;
+    const monitoring = this.#monitoring;
+    const tasks = { config, data, image: this.#image, common: this.#common };
+    const backtests = backtestTask(this, tasks);
+    const images = registeredImages(this, {
+      ...tasks,
+      monitoring,
+      cluster,
+      code: (name: string) => this.#code(name),
+    });
+    const fastLane = new FastLane(this, 'FastLane', {
+      config,
+      monitoring,
+      data,
+      network,
+      code: lambda.Code.fromAsset(join(dist, 'tasks')),
+      common: this.#common,
+    });
+    const shared = {
+      config,
+      monitoring,
+      cluster,
+      network,
+      dataProxy: dataProxy.service.alias,
+      collectTask: collectTask(this, tasks),
+      jobs: data.tables.jobs,
+    };
+    const flows: Flows = {
+      backtest: new BacktestFlow(this, 'BacktestFlow', {
+        ...shared,
+        backtestTask: backtests,
+        images,
+        fastLane,
+      }),
+      hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
+        ...shared,
+        hyperoptTask: hyperoptTask(this, tasks),
+      }),
+    };
+    return { flows, images };
+  }
+
+  /** What the functions that start and repair jobs have in common. */
+  #jobServices(flows: Flows, cluster: ecs.Cluster) {
+    const { config, data } = this.#props;
+    return {
+      config,
+      monitoring: this.#monitoring,
+      environment: {
+        ...this.#common,
+        ...slotVariables(config),
+        JOBS_TABLE: data.tables.jobs.tableName,
+        REGISTRY_TABLE: data.tables.registry.tableName,
+        BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
+        HYPEROPT_STATE_MACHINE_ARN: flows.hyperopt.machine.stateMachineArn,
+        // Repair promotes winners of challenges.
+        ...promotionVariables(config),
+      },
+      flows,
+      cluster,
+      jobs: data.tables.jobs,
+      registry: data.tables.registry,
+    };
+  }
+
+  /** Events of the tables, and webhooks, which receive them. */
+  #delivery() {
+    const { config, data } = this.#props;
+    const common = {
+      config,
+      monitoring: this.#monitoring,
+      tables: data.tables,
+      environment: this.#common,
+    };
+    const { bus, source } = new TableEvents(this, 'TableEvents', {
+      ...common,
+      code: this.#code('table-events'),
+    });
+    const webhooks = new Webhooks(this, 'Webhooks', { ...common, bus, code: this.#code('webhooks') });
+    return { webhooks: webhooks.queue, eventSource: source };
   }
 
   #code(name: string): lambda.Code {
@@ -354,6 +380,7 @@ export class PlatformStack extends Stack {
     });
   }
 
+  /** Long because most of it is the list of the function's variables and rights. */
   #backend(
     flow: BacktestFlow,
     dataProxy: DataProxy,

@@ -39,7 +39,6 @@ export class DataCollection extends Construct {
 
   constructor(scope: Construct, id: string, props: DataCollectionProps) {
     super(scope, id);
-    const { vpc } = props.network;
     this.tokens = new TokenPair(this, {
       id: 'ServiceToken',
       output: 'ServiceToken',
@@ -70,33 +69,7 @@ export class DataCollection extends Construct {
         startPeriod: Duration.seconds(30),
       },
     });
-    this.service = new ecs.FargateService(this, 'Service', {
-      cluster: props.cluster,
-      taskDefinition: this.task.definition,
-      desiredCount: 1,
-      ...(props.config.dataCollectionSpot && {
-        capacityProviderStrategies: [{ capacityProvider: 'FARGATE_SPOT', weight: 1 }],
-      }),
-      // A new version responds before the old one stops.
-      minHealthyPercent: 100,
-      maxHealthyPercent: 200,
-      circuitBreaker: { rollback: true },
-      assignPublicIp: props.network.collectors.assignPublicIp,
-      vpcSubnets: { subnets: [...props.network.collectors.subnets] },
-      securityGroups: [
-        new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description: 'Data collection: from the proxy' }),
-      ],
-      cloudMapOptions: {
-        name: 'data-collection',
-        cloudMapNamespace: new servicediscovery.PrivateDnsNamespace(this, 'Namespace', {
-          name: namespaceOf(props.config),
-          vpc,
-        }),
-        dnsRecordType: servicediscovery.DnsRecordType.A,
-        // The proxy may call a replaced task during this time, which is shorter than its retries.
-        dnsTtl: Duration.seconds(10),
-      },
-    });
+    this.service = this.#service(props);
     stackOutputs(this, 'For npm run rotate-secret', {
       DataCollectionCluster: props.cluster.clusterName,
       DataCollectionService: this.service.serviceName,
@@ -104,10 +77,45 @@ export class DataCollection extends Construct {
     // The cluster's capacity providers must exist before the service, and be removed after it.
     this.service.node.addDependency(props.cluster);
     props.audit.alarmOnFailures(this, this.task.log);
+    this.#watch(props.monitoring);
+  }
+
+  #service({ config, cluster, network }: DataCollectionProps): ecs.FargateService {
+    const { vpc, collectors } = network;
+    return new ecs.FargateService(this, 'Service', {
+      cluster,
+      taskDefinition: this.task.definition,
+      desiredCount: 1,
+      ...(config.dataCollectionSpot && {
+        capacityProviderStrategies: [{ capacityProvider: 'FARGATE_SPOT', weight: 1 }],
+      }),
+      // A new version responds before the old one stops.
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      circuitBreaker: { rollback: true },
+      assignPublicIp: collectors.assignPublicIp,
+      vpcSubnets: { subnets: [...collectors.subnets] },
+      securityGroups: [
+        new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description: 'Data collection: from the proxy' }),
+      ],
+      cloudMapOptions: {
+        name: 'data-collection',
+        cloudMapNamespace: new servicediscovery.PrivateDnsNamespace(this, 'Namespace', {
+          name: namespaceOf(config),
+          vpc,
+        }),
+        dnsRecordType: servicediscovery.DnsRecordType.A,
+        // The proxy may call a replaced task during this time, which is shorter than its retries.
+        dnsTtl: Duration.seconds(10),
+      },
+    });
+  }
+
+  #watch(monitoring: Monitoring): void {
     // Each running task sends one sample per minute: a count of tasks without Container Insights.
     const samples = this.service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES });
-    props.monitoring.graph('marketData', 'Data collection: minutes of tasks', [samples]);
-    props.monitoring.alarm(this, 'DataCollectionDown', {
+    monitoring.graph('marketData', 'Data collection: minutes of tasks', [samples]);
+    monitoring.alarm(this, 'DataCollectionDown', {
       urgency: 'ticket',
       metric: samples,
       threshold: 1,

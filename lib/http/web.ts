@@ -96,19 +96,41 @@ export class Web extends Construct {
     return bucket;
   }
 
-  #distribution(
-    bucket: s3.Bucket,
-    { config, apis, signIn, originTokens, uploads }: WebProps,
-  ): cloudfront.Distribution {
+  #distribution(bucket: s3.Bucket, props: WebProps): cloudfront.Distribution {
+    const { config } = props;
     const { domain, priceClass, accessLog } = config.web;
-    const headers = (id: string, list: Readonly<Record<string, string>>, override: boolean) =>
-      new cloudfront.ResponseHeadersPolicy(this, id, {
-        responseHeadersPolicyName: globalName(this, id),
-        ...headersPolicy(list, override),
-      });
+    const services = this.#serviceBehaviors(props);
+    const distribution = new cloudfront.Distribution(this, 'Distribution', {
+      comment: `Touchstone ${config.stage}: dashboard`,
+      ...(domain && {
+        domainNames: [domain.name],
+        certificate: acm.Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+        minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+      }),
+      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+      priceClass: PRICE_CLASSES[priceClass],
+      defaultRootObject: 'index.html',
+      defaultBehavior: this.#pageBehavior(bucket, props),
+      additionalBehaviors: services,
+      errorResponses: UNCACHED_ERRORS,
+      ...(accessLog && { enableLogging: true, logBucket: this.#accessLog(config) }),
+    });
+    acknowledgeDistribution(distribution, config.web);
+    return distribution;
+  }
+
+  #headers(id: string, list: Readonly<Record<string, string>>, override: boolean) {
+    return new cloudfront.ResponseHeadersPolicy(this, id, {
+      responseHeadersPolicyName: globalName(this, id),
+      ...headersPolicy(list, override),
+    });
+  }
+
+  /** Paths of the services, before their APIs. */
+  #serviceBehaviors({ apis, originTokens }: WebProps): Record<string, cloudfront.BehaviorOptions> {
     const callService = viewerFunction(this, 'CallService', CALL_SERVICE);
     // The services set these themselves; CloudFront adds them to its own errors.
-    const serviceHeaders = headers('ServiceHeaders', { ...SECURITY_HEADERS, ...TLS_HEADERS }, false);
+    const serviceHeaders = this.#headers('ServiceHeaders', { ...SECURITY_HEADERS, ...TLS_HEADERS }, false);
     const behaviors = Object.entries(apis).map(([service, api]): [string, cloudfront.BehaviorOptions] => [
       `${SERVICE_PREFIXES[service as ServiceName]}/*`,
       {
@@ -127,65 +149,39 @@ export class Web extends Construct {
         functionAssociations: [callService],
       },
     ]);
-    const distribution = new cloudfront.Distribution(this, 'Distribution', {
-      comment: `Touchstone ${config.stage}: dashboard`,
-      ...(domain && {
-        domainNames: [domain.name],
-        certificate: acm.Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
-        minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
-      }),
-      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
-      priceClass: PRICE_CLASSES[priceClass],
-      defaultRootObject: 'index.html',
-      defaultBehavior: {
-        origin: origins.S3BucketOrigin.withOriginAccessControl(bucket, {
-          originAccessControl: new cloudfront.S3OriginAccessControl(this, 'Access', {
-            originAccessControlName: globalName(this, 'Files'),
-          }),
-          // With LIST a missing file is 404; without, S3 says 403.
-          originAccessLevels: [cloudfront.AccessLevel.READ, cloudfront.AccessLevel.LIST],
+    return Object.fromEntries(behaviors);
+  }
+
+  /** All other paths: the dashboard's files. */
+  #pageBehavior(bucket: s3.Bucket, { config, signIn, uploads }: WebProps): cloudfront.BehaviorOptions {
+    return {
+      origin: origins.S3BucketOrigin.withOriginAccessControl(bucket, {
+        originAccessControl: new cloudfront.S3OriginAccessControl(this, 'Access', {
+          originAccessControlName: globalName(this, 'Files'),
         }),
-        cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
-        compress: true,
-        responseHeadersPolicy: headers(
-          'PageHeaders',
-          {
-            ...pageHeaders([
-              ...(signIn ? [signIn.token, signIn.revoke] : []),
-              // The bucket accepts only an origin that is known.
-              ...(webOrigin(config) ? [`https://${uploads.bucketRegionalDomainName}/signals/`] : []),
-            ]),
-            ...TLS_HEADERS,
-          },
-          true,
-        ),
-        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        functionAssociations: [
-          viewerFunction(this, 'ServeFiles', SERVE_FILES),
-          viewerFunction(this, 'IdentifyResponse', IDENTIFY_RESPONSE, 'VIEWER_RESPONSE'),
-        ],
-      },
-      additionalBehaviors: Object.fromEntries(behaviors),
-      errorResponses: UNCACHED_ERRORS,
-      ...(accessLog && { enableLogging: true, logBucket: this.#accessLog(config) }),
-    });
-    Annotations.of(distribution).acknowledgeWarning(
-      '@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
-      'The path that would list the bucket is the entry page, by the function and by the root object.',
-    );
-    acknowledge(distribution, {
-      'AwsSolutions-CFR1': 'Users may be anywhere: tokens, not countries, decide who may call.',
-      'AwsSolutions-CFR2':
-        'The firewall is in front of the APIs, so that it also checks calls past CloudFront. The files are public.',
-      ...(!accessLog && {
-        'AwsSolutions-CFR3': 'The log of CloudFront is a setting; the APIs log every request.',
+        // With LIST a missing file is 404; without, S3 says 403.
+        originAccessLevels: [cloudfront.AccessLevel.READ, cloudfront.AccessLevel.LIST],
       }),
-      ...(!domain && {
-        'AwsSolutions-CFR4':
-          "CloudFront's own name has a certificate of CloudFront, whose oldest TLS version cannot be set. A domain is a setting of the stage.",
-      }),
-    });
-    return distribution;
+      cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
+      compress: true,
+      responseHeadersPolicy: this.#headers(
+        'PageHeaders',
+        {
+          ...pageHeaders([
+            ...(signIn ? [signIn.token, signIn.revoke] : []),
+            // The bucket accepts only an origin that is known.
+            ...(webOrigin(config) ? [`https://${uploads.bucketRegionalDomainName}/signals/`] : []),
+          ]),
+          ...TLS_HEADERS,
+        },
+        true,
+      ),
+      viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      functionAssociations: [
+        viewerFunction(this, 'ServeFiles', SERVE_FILES),
+        viewerFunction(this, 'IdentifyResponse', IDENTIFY_RESPONSE, 'VIEWER_RESPONSE'),
+      ],
+    };
   }
 
   /** CloudFront writes its standard log as the bucket's owner by an access control list. */
@@ -324,4 +320,26 @@ function headersPolicy(
       customHeaders: Object.entries(others).map(([header, value]) => ({ header, value, override })),
     },
   };
+}
+
+function acknowledgeDistribution(
+  distribution: cloudfront.Distribution,
+  { domain, accessLog }: StageConfig['web'],
+): void {
+  Annotations.of(distribution).acknowledgeWarning(
+    '@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
+    'The path that would list the bucket is the entry page, by the function and by the root object.',
+  );
+  acknowledge(distribution, {
+    'AwsSolutions-CFR1': 'Users may be anywhere: tokens, not countries, decide who may call.',
+    'AwsSolutions-CFR2':
+      'The firewall is in front of the APIs, so that it also checks calls past CloudFront. The files are public.',
+    ...(!accessLog && {
+      'AwsSolutions-CFR3': 'The log of CloudFront is a setting; the APIs log every request.',
+    }),
+    ...(!domain && {
+      'AwsSolutions-CFR4':
+        "CloudFront's own name has a certificate of CloudFront, whose oldest TLS version cannot be set. A domain is a setting of the stage.",
+    }),
+  });
 }

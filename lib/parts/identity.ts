@@ -114,25 +114,7 @@ export class Identity extends Construct {
     for (const [groupName, description] of Object.entries(GROUPS)) {
       new cognito.CfnUserPoolGroup(this, groupName, { userPoolId: pool.userPoolId, groupName, description });
     }
-    const client = pool.addClient('Client', {
-      // Password sign-in for the command line, which has no SRP; only over TLS and only to Cognito.
-      authFlows: { userSrp: true, userPassword: true },
-      preventUserExistenceErrors: true,
-      accessTokenValidity: Duration.hours(1),
-      // One working day; then the user signs in again.
-      refreshTokenValidity: Duration.hours(12),
-      // Sign-out of the dashboard revokes the refresh token.
-      enableTokenRevocation: true,
-      ...(pages
-        ? {
-            oAuth: {
-              flows: { authorizationCodeGrant: true },
-              scopes: [cognito.OAuthScope.OPENID],
-              ...pages,
-            },
-          }
-        : { disableOAuth: true }),
-    });
+    const client = addUserClient(pool, pages);
     const machineClientIds = this.#addMachineClients(pool, machineClients);
     if (pages || machineClients.length > 0) {
       const domainPrefix = domainPrefixOf(this, config, hostedUi);
@@ -216,4 +198,30 @@ function signInOf({ region, userPoolId, clientId }: UserPool, pages: string): We
 /** `nightly-run` -> `NightlyRun`, for logical IDs, which have no hyphens. */
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Client of people. @param pages sign-in pages; undefined without any */
+function addUserClient(
+  pool: cognito.UserPool,
+  pages: ReturnType<typeof signInPages>,
+): cognito.UserPoolClient {
+  return pool.addClient('Client', {
+    // Password sign-in for the command line, which has no SRP; only over TLS and only to Cognito.
+    authFlows: { userSrp: true, userPassword: true },
+    preventUserExistenceErrors: true,
+    accessTokenValidity: Duration.hours(1),
+    // One working day; then the user signs in again.
+    refreshTokenValidity: Duration.hours(12),
+    // Sign-out of the dashboard revokes the refresh token.
+    enableTokenRevocation: true,
+    ...(pages
+      ? {
+          oAuth: {
+            flows: { authorizationCodeGrant: true },
+            scopes: [cognito.OAuthScope.OPENID],
+            ...pages,
+          },
+        }
+      : { disableOAuth: true }),
+  });
 }
