@@ -93,24 +93,81 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   }
 }
 
+/** What every part of the platform is built on. */
+interface Foundation {
+  readonly options: PlatformOptions;
+  readonly folder: DataFolder;
+  readonly storage: ReturnType<typeof storageOf>;
+  readonly stores: ReturnType<typeof openStores>;
+  readonly running: Running;
+  readonly log: Log;
+}
+
 async function startServices(
   options: PlatformOptions,
   folder: DataFolder,
   database: Database,
   running: Running,
 ): Promise<PlatformInfo> {
-  const { exchange = SIMULATED, checkResponses = false } = options;
-  const rules = { ...DEFAULT_RELEASE_RULES, ...options.rules };
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
   await createTables(stores.dynamo, LOCAL_TABLES);
+  const foundation = { options, folder, storage, stores, running, log };
+  const webhookDelivery = await startDelivery(foundation);
+  const strategies = openStrategies(foundation);
+  const access = await openAccess(folder.path, options.auth ?? false, log);
+  running.add(() => access.stop());
+  const service = { ...serviceOptions(foundation), authenticate: access.authenticate };
+  const data = await startDataCollection(
+    { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },
+    stores,
+    exchangesOf(foundation),
+  );
+  running.add(() => data.stop());
+  const dataProxy = localDataProxy(data.url, access.serviceToken);
+  const { repair, timers, ...jobs } = openJobs(foundation, dataProxy);
+  const shared: SharedParts = { ...jobs, stores, ...registryOf(foundation), strategies };
+  const strategy = await startStrategyService({ ...service, port: options.ports.strategy }, shared);
+  running.add(() => strategy.close());
+  const backend = await startBackend(
+    { ...service, port: options.ports.backend },
+    {
+      ...shared,
+      dataProxy,
+      strategyServiceUrl: strategy.url,
+      webhookDelivery,
+      dashboard: options.dashboard,
+      otherServices: { strategy: strategy.app, data_collection: data.app },
+      authenticationEnforced: options.auth ?? false,
+    },
+  );
+  running.add(() => backend.close());
+  await keepRepairing(repair, running, log);
+  await resumeTimers(repair.registry.challenges, timers);
+  await webhookDelivery.waker.resume();
+
+  const info: PlatformInfo = {
+    pid: process.pid,
+    exchange: service.exchange,
+    backend_url: backend.url,
+    strategy_service_url: strategy.url,
+    data_collection_url: data.url,
+    issuer_url: access.issuerUrl,
+    storage,
+  };
+  announce(folder, info, running);
+  return info;
+}
+
+/** Webhooks, and the stream of the tables' changes that wakes them. */
+async function startDelivery({ options, folder, storage, stores, running, log }: Foundation) {
   const delivery = openWebhooks(stores, options.webhooksAllowLoopback ?? false, storage, log);
   running.add(() => delivery.waker.stop());
   const source = eventSource('local', folder.id);
   const events = await startEvents({
     dynamo: stores.dynamo,
-    endpoint: database.endpoint,
+    endpoint: storage.DYNAMODB_ENDPOINT,
     folder: folder.path,
     source,
     log,
@@ -119,6 +176,10 @@ async function startServices(
     deliver: (each) => delivery.waker.deliver(each),
   });
   running.add(() => events.stop());
+  return { ...delivery, eventSource: source };
+}
+
+function openStrategies({ options, running, log }: Foundation): LocalStrategies {
   const strategies = new LocalStrategies({
     folder: options.strategiesDirectory,
     compiled: compileCache(),
@@ -127,34 +188,39 @@ async function startServices(
   running.add(() => strategies.close());
   // Starts reading now, so that the first request does not wait.
   void strategies.list();
+  return strategies;
+}
 
-  const access = await openAccess(folder.path, options.auth ?? false, log);
-  running.add(() => access.stop());
+/** Options of all services. */
+function serviceOptions({ options, folder, storage, stores, log }: Foundation) {
+  const { exchange = SIMULATED, checkResponses = false } = options;
   const trail = openAudit(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT, options.auditDays);
-  const audit = { trail, clock: Date, ids: ulids };
-  const checkDiskSpace = diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256);
-  const cursorKey = storedCursorKey(stores.dynamo, 'registry', LOCAL_TABLES.registry);
-  const service = {
+  return {
     exchange,
     checkResponses,
     log,
-    authenticate: access.authenticate,
-    audit,
-    cursorKey,
-    checkDiskSpace,
+    audit: { trail, clock: Date, ids: ulids },
+    cursorKey: storedCursorKey(stores.dynamo, 'registry', LOCAL_TABLES.registry),
+    checkDiskSpace: diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256),
   };
-  const exchanges = openExchanges({
+}
+
+function exchangesOf({ options, log }: Foundation) {
+  return openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,
     onRetry: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
   });
-  const data = await startDataCollection(
-    { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },
-    stores,
-    exchanges,
-  );
-  running.add(() => data.stop());
-  const dataProxy = localDataProxy(data.url, access.serviceToken);
+}
+
+const registryOf = ({ storage }: Foundation) => ({
+  registryTable: LOCAL_TABLES.registry,
+  databaseEndpoint: storage.DYNAMODB_ENDPOINT,
+});
+
+/** Workflows of jobs, deadlines of challenges, and the repair of both. */
+function openJobs(foundation: Foundation, dataProxy: ReturnType<typeof localDataProxy>) {
+  const { options, folder, storage, stores, running, log } = foundation;
   const limits = { ...TASK_LIMITS, ...options.taskLimits };
   const workflow = createWorkflow({
     stores,
@@ -185,6 +251,7 @@ async function startServices(
     hyperopt: MAX_RUNNING_HYPEROPTS,
   };
   const retention = options.retention ?? KEEP_FOREVER;
+  const rules = { ...DEFAULT_RELEASE_RULES, ...options.rules };
   const repair = openRepair({
     ...stores,
     retention: {
@@ -198,53 +265,12 @@ async function startServices(
     executions: workflow.executions,
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
-    registryTable: LOCAL_TABLES.registry,
-    databaseEndpoint: storage.DYNAMODB_ENDPOINT,
+    ...registryOf(foundation),
     onChallengeChange,
     promotions: rules,
     log,
   });
-  const shared: SharedParts = {
-    stores,
-    registryTable: LOCAL_TABLES.registry,
-    databaseEndpoint: storage.DYNAMODB_ENDPOINT,
-    onChallengeChange,
-    workflow,
-    maxRunning,
-    retention,
-    strategies,
-    rules,
-  };
-  const strategy = await startStrategyService({ ...service, port: options.ports.strategy }, shared);
-  running.add(() => strategy.close());
-  const backend = await startBackend(
-    { ...service, port: options.ports.backend },
-    {
-      ...shared,
-      dataProxy,
-      strategyServiceUrl: strategy.url,
-      webhookDelivery: { ...delivery, eventSource: source },
-      dashboard: options.dashboard,
-      otherServices: { strategy: strategy.app, data_collection: data.app },
-      authenticationEnforced: options.auth ?? false,
-    },
-  );
-  running.add(() => backend.close());
-  await keepRepairing(repair, running, log);
-  await resumeTimers(repair.registry.challenges, timers);
-  await delivery.waker.resume();
-
-  const info: PlatformInfo = {
-    pid: process.pid,
-    exchange,
-    backend_url: backend.url,
-    strategy_service_url: strategy.url,
-    data_collection_url: data.url,
-    issuer_url: access.issuerUrl,
-    storage,
-  };
-  announce(folder, info, running);
-  return info;
+  return { repair, timers, workflow, onChallengeChange, maxRunning, retention, rules };
 }
 
 /** Repairs now without a grace period, because no job of the last platform is running; then every minute. */

@@ -84,29 +84,7 @@ const LOCAL_NAMES = {
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
   const logs = new TaskLogs(options.environment, Date.now);
-  const keepOutput = (request: TaskRequest, line: string) => {
-    try {
-      logs.append(request.environment.JOB_ID, line);
-    } catch (error) {
-      log.error('failed to keep the output of a task', error as Error);
-    }
-  };
-  const runnerOf = (environment: Readonly<Record<string, string>>, flags: readonly string[] = []) =>
-    new TaskRunner({
-      environment: { ...options.environment, ...environment },
-      temporary: options.temporary,
-      compiled: compileCache(),
-      nodeOptions: [...options.nodeOptions, ...flags],
-      limits: options.limits,
-      onOutput: (task, line, request) => {
-        log.info('task output', { task, line });
-        keepOutput(request, line);
-      },
-      onCrash: (exit) => log.warn('task crashed', { ...exit }),
-      onStall: (request, task, text) => reportStall(options, request, task, text),
-    });
-  const runner = runnerOf(TASK_ALLOCATOR);
-  const workers = runnerOf(HYPEROPT_ALLOCATOR, SANDBOX_FLAGS);
+  const { runner, workers } = taskRunners(options, logs);
   const integrations = localIntegrations({
     functions: { DataProxy: options.dataProxy, TaskImage: noImages, ImageRun: noImages },
     tasks: {
@@ -152,6 +130,36 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       await Promise.all([runner.stopAll(), workers.stopAll()]);
       await Promise.all(ends);
     },
+  };
+}
+
+/** Runners of tasks: `workers` runs those of hyperopt jobs. */
+function taskRunners(options: WorkflowOptions, logs: TaskLogs) {
+  const { log } = options;
+  const keepOutput = (request: TaskRequest, line: string) => {
+    try {
+      logs.append(request.environment.JOB_ID, line);
+    } catch (error) {
+      log.error('failed to keep the output of a task', error as Error);
+    }
+  };
+  const runnerOf = (environment: Readonly<Record<string, string>>, flags: readonly string[] = []) =>
+    new TaskRunner({
+      environment: { ...options.environment, ...environment },
+      temporary: options.temporary,
+      compiled: compileCache(),
+      nodeOptions: [...options.nodeOptions, ...flags],
+      limits: options.limits,
+      onOutput: (task, line, request) => {
+        log.info('task output', { task, line });
+        keepOutput(request, line);
+      },
+      onCrash: (exit) => log.warn('task crashed', { ...exit }),
+      onStall: (request, task, text) => reportStall(options, request, task, text),
+    });
+  return {
+    runner: runnerOf(TASK_ALLOCATOR),
+    workers: runnerOf(HYPEROPT_ALLOCATOR, SANDBOX_FLAGS),
   };
 }
 
