@@ -11,9 +11,10 @@ import {
 } from '#domain/registry/label-version.ts';
 import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
 import { numberOf } from '#domain/transitions/find-version.ts';
-import { callerOf, type Principal } from '../authenticate.ts';
+import { callerOf } from '../authenticate.ts';
 import type { GroupHandlers, HandlerRequest } from '../handler.ts';
 import { VERSION } from '../version.ts';
+import type { ModelReads } from './mlflow-models.ts';
 import { transitionCallOf } from './registry.ts';
 
 type MlflowWrite =
@@ -22,23 +23,12 @@ type MlflowWrite =
 
 export type MlflowWriteDeps = LabelVersionDeps & RegisterStrategyDeps & MlflowModelsDeps;
 
-/** Reads that the other handlers of MLflow's API have too. */
-interface Reads {
-  /** Throws RES002, or AUTH005 unless the caller may do that with the model. */
-  readonly checkModel: (principal: Principal, name: string, level: 'read' | 'write') => Promise<void>;
-  /** Response with a version. Throws RES002, RES003. */
-  readonly versionOf: (
-    model: string,
-    version: string,
-  ) => ReturnType<GroupHandlers<'mlflow'>['mlflowCreateVersion']>;
-}
-
 const DONE = { status: 200, body: {} } as const;
 
-/** Handlers of the calls of MLflow's client that write. They obey the rules of the registry's own operations. */
+/** Handlers of the calls of MLflow's client that write. They obey the rules of the registry's own operations. Long because it is their table. */
 export function mlflowWriteHandlers(
   deps: MlflowWriteDeps,
-  { checkModel, versionOf }: Reads,
+  { checkModel, versionOf }: ModelReads,
 ): Pick<GroupHandlers<'mlflow'>, MlflowWrite> {
   const label = async (
     request: Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>,
