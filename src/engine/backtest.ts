@@ -139,31 +139,24 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
   const settings = simulationSettings(strategy, config);
   const callbacks = strategy.callbacks && observer?.recording(strategy.callbacks);
   const recorded = callbacks ? simulationSettings({ ...strategy, callbacks }, config) : settings;
-  const runs = withSimulationErrors(strategy, () =>
+  const { run, other, pairs, failure } = withSimulationErrors(strategy, () =>
     simulateBoth(analyzed, { recorded, settings }, config, progress, () => observer?.restart()),
   );
-  const prepared = analyzed.map((pair, index) => ({ ...pair, input: runs.pairs[index]! }));
+  const prepared = analyzed.map((pair, index) => ({ ...pair, input: pairs[index]! }));
   const simulatedAt = now();
   yield;
   reportActivity('the report', input.config.pairs);
-  const { robustness_ms, requested_ms, ...documents } = yield* describe(
-    input,
-    options,
-    settings,
-    prepared,
-    runs,
-    warnings,
-  );
+  const simulated = { settings, prepared, run, other, warnings };
+  const { robustness_ms, requested_ms, ...documents } = yield* describe(input, options, simulated);
   progress(1);
   return {
     ...documents,
-    table: runs.run.table,
+    table: run.table,
     get curve() {
-      const pairs = prepared.map((pair) => pair.input);
-      return candleCurve(runs.run.curve!, pairs, settings.startingBalance, settings.timeframeMs);
+      return candleCurve(run.curve!, pairs, settings.startingBalance, settings.timeframeMs);
     },
     get trades() {
-      return runs.run.trades;
+      return run.trades;
     },
     timing: {
       indicators_ms: preparedAt - started,
@@ -173,7 +166,7 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
       requested_ms,
     },
     candles: prepared.reduce((count, pair) => count + pair.summary.candles, 0),
-    ...(observer && { observed: observer.observed(runs.run.table, runs.failure) }),
+    ...(observer && { observed: observer.observed(run.table, failure) }),
   };
 }
 
@@ -252,32 +245,31 @@ function simulateBoth(
   return { run, other, pairs, failure };
 }
 
+/** What a report describes. */
+interface SimulatedRun extends Pick<Runs, 'run' | 'other'> {
+  readonly settings: RunSettings;
+  readonly prepared: readonly PreparedPair[];
+  /** Of the preparation. */
+  readonly warnings: readonly string[];
+}
+
 function* describe(
   input: BacktestInput,
   { digest, now = () => 0, processorMs = now }: BacktestOptions,
-  settings: RunSettings,
-  prepared: readonly PreparedPair[],
-  { run, other }: Runs,
-  warnings: readonly string[],
+  simulated: SimulatedRun,
 ) {
+  const { settings, prepared, run, other, warnings } = simulated;
   const { strategy, config } = input;
   const data = prepared.map((pair) => pair.summary);
+  const pairs = prepared.map((pair) => pair.input);
   const wallet = config.dry_run_wallet;
   const startup =
     runStartupRows(strategy, config, input.pairs) + trainingRows(config.timeframe, config.ml_engine);
   const echoed = reportSettings(config, settings, startup, data);
   const computed = measureRun(config, data, run);
   const { benchmark } = input;
-  const volumes = input.universe && { digest: digestVolumes(input.universe.plan.candidates, digest) };
-  const chosen = volumes ? [...data, volumes] : data;
-  const compared = benchmark ? [{ digest: digestBenchmark(benchmark, digest) }] : [];
-  const provenance = provenanceOf(input, [...chosen, ...compared], digest);
-  const { config_digest, strategy_digest } = provenance;
-  // Chance does not depend on the benchmark: importing bitcoin changes what is compared with it only.
-  const pairs_digest = benchmark ? dataDigest(chosen, digest) : provenance.data_digest;
-  const begun = processorMs();
-  let requested = begun;
-  const robustness = yield* measureRobustness(
+  const { volumes, provenance, chanceInputs } = digestsOf(input, data, digest);
+  const { robustness, ...robustnessTiming } = yield* timedRobustness(
     {
       strategy,
       config,
@@ -286,35 +278,24 @@ function* describe(
       computed,
       data: input.pairs,
       benchmark,
-      pairs: prepared.map((pair) => pair.input),
-      // Not the version of the engine: a release that changes only texts keeps the numbers.
-      inputs: [config_digest, strategy_digest, pairs_digest].join(),
+      pairs,
+      inputs: chanceInputs,
     },
-    () => {
-      requested = processorMs();
-    },
+    processorMs,
   );
-  const measured = processorMs();
   const isCompared = robustness.benchmarks.some(({ source }) => source !== undefined);
   const missing = benchmark && isCompared && !('reason' in benchmark) ? benchmarkWarnings(benchmark) : [];
-  const universe =
-    volumes && (yield* describeUniverse(input, digest, settings, prepared, run, computed, volumes));
+  const universe = volumes && (yield* describeUniverse(input, digest, volumes, simulated, computed));
   const report = buildReport({
     strategy,
     config,
     settings: echoed,
     simulation: run,
     curve: run.curve!,
-    pairs: prepared.map((pair) => pair.input),
+    pairs,
     computed,
     fillModel: compareFillModels(config.fill_model, run, other, wallet),
-    assumptions: describeAssumptions({
-      settings,
-      run,
-      other,
-      pairs: prepared.map((pair) => pair.input),
-      wallet,
-    }),
+    assumptions: describeAssumptions({ settings, run, other, pairs, wallet }),
     data,
     informative: reportInformative(prepared),
     models: modelsOf(config, prepared),
@@ -327,20 +308,42 @@ function* describe(
     result: buildResult(computed.metrics, computed.trades),
     equity: buildEquityData(wallet, computed.daily),
     report,
-    robustness_ms: measured - begun,
-    requested_ms: measured - requested,
+    ...robustnessTiming,
   };
+}
+
+/** The robustness of a run, with its processor time. */
+function* timedRobustness(input: Parameters<typeof measureRobustness>[0], processorMs: () => number) {
+  const begun = processorMs();
+  let requested = begun;
+  const robustness = yield* measureRobustness(input, () => {
+    requested = processorMs();
+  });
+  const measured = processorMs();
+  return { robustness, robustness_ms: measured - begun, requested_ms: measured - requested };
+}
+
+/** Digests of all that a run depends on. `chanceInputs` seeds its tests by chance; `volumes` is undefined without a universe. */
+function digestsOf(input: BacktestInput, data: readonly { readonly digest: string }[], digest: Digest) {
+  const { benchmark, universe } = input;
+  const volumes = universe && { digest: digestVolumes(universe.plan.candidates, digest) };
+  const chosen = volumes ? [...data, volumes] : data;
+  const compared = benchmark ? [{ digest: digestBenchmark(benchmark, digest) }] : [];
+  const provenance = provenanceOf(input, [...chosen, ...compared], digest);
+  const { config_digest, strategy_digest } = provenance;
+  // Chance does not depend on the benchmark: importing bitcoin changes what is compared with it only.
+  const pairs_digest = benchmark ? dataDigest(chosen, digest) : provenance.data_digest;
+  // Not the version of the engine: a release that changes only texts keeps the numbers.
+  return { volumes, provenance, chanceInputs: [config_digest, strategy_digest, pairs_digest].join() };
 }
 
 /** Prepares the other pairs of the comparisons, which no result has, and simulates these. */
 function* describeUniverse(
   { strategy, config, universe }: BacktestInput,
   digest: Digest,
-  settings: RunSettings,
-  prepared: readonly PreparedPair[],
-  { table }: Simulation,
-  { metrics }: ComputedMetrics,
   volumes: { readonly digest: string },
+  { settings, prepared, run: { table } }: SimulatedRun,
+  { metrics }: ComputedMetrics,
 ): Generator<void, ReportUniverse> {
   const inputs = new Map(prepared.map(({ input }) => [input.pair, input]));
   const shared: SharedColumns = new Map();

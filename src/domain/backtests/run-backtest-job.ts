@@ -1,7 +1,7 @@
 import type { JobRun, JobTiming } from '#contract/backtests/backtest.ts';
 import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
+import { type BacktestInput, type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyFacts, historyStart, startupCandles } from '#engine/run/history.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
@@ -80,62 +80,26 @@ export async function runBacktestJob(
 
 async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<boolean> {
   const started = deps.clock.now();
-  const found = await deps.findStrategy(job.config.strategy, job.strategy_digest);
-  if (!found) {
-    throw new CodedError('RES002', {
-      message: `Strategy ${job.config.strategy} is missing from the task's strategy files: restore it and submit the backtest again`,
-    });
-  }
-  const { definition: strategy, digest: strategyDigest } = found;
-  const changed = sourceWarnings(job, found);
-  const reads = { facts: historyFacts(strategy), startup: startupCandles(strategy, job.config.params) };
-  const collected = {
-    collection: job.collection,
-    collect: job.execution_input.collect,
-    strategy: reads,
-  };
-  const chosen = await loadUniverse(deps, job.config, reads, deps.pause, (each, read) =>
-    loadCandles(deps, each, dataStartOf(job, found), collected, read),
-  );
-  const { config } = chosen;
-  const { pairs: candles, universe } = splitUniverse(chosen);
-  const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
-  const benchmark = await loadBenchmark(deps, config);
+  const found = await requireStrategy(deps, job);
+  const { input, plan, warnings: loadWarnings } = await loadInput(deps, job, found);
+  const { config, strategyDigest } = input;
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
   await deps.pause();
-  const input = { strategy, config, pairs, strategyDigest, benchmark, ...(universe && { universe }) };
-  const outcome = await runBacktestPausing(
-    input,
-    {
-      digest: deps.digest,
-      now: () => deps.clock.now(),
-      processorMs: deps.processorMs,
-      observed: job.kind === 'backtest',
-      onProgress: (share) => progress.report(LOADED + (COMPUTED - LOADED) * share),
-    },
-    deps.pause,
-  );
-  const checks =
-    job.kind === 'validation' && job.registered
-      ? await runStagingChecks({
-          registered: job.registered,
-          image: deps.image,
-          config,
-          pairs,
-          outcome,
-          strategyDigest,
-          load: found.load,
-          ...(found.replaced && { replaced: found.replaced }),
-          pause: deps.pause,
-          again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
-        })
-      : undefined;
+  const options = {
+    digest: deps.digest,
+    now: () => deps.clock.now(),
+    processorMs: deps.processorMs,
+    observed: job.kind === 'backtest',
+    onProgress: (share: number) => progress.report(LOADED + (COMPUTED - LOADED) * share),
+  };
+  const outcome = await runBacktestPausing(input, options, deps.pause);
+  const checks = await stagingChecks(deps, job, found, input, outcome);
   const sampling = deps.processorMs();
   const lookAhead =
     job.kind === 'backtest'
-      ? await sampleBacktest(deps, found, { config, pairs, plan: universe?.plan, outcome })
+      ? await sampleBacktest(deps, found, { config, pairs: input.pairs, plan, outcome })
       : undefined;
   const lookAheadMs = deps.processorMs() - sampling;
   if (!(await progress.stillMine())) return false;
@@ -143,21 +107,10 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
-  const { robustness_ms: robustness, requested_ms: _, ...runTiming } = outcome.timing;
-  const timing: JobTiming = {
-    load_ms: loaded - started,
-    ...runTiming,
-    write_ms: deps.clock.now() - computed,
-    total_ms: deps.clock.now() - started,
-    candles: outcome.candles,
-    peak_memory_mb: deps.peakMemoryMb(),
-    processor_ms: { total: deps.processorMs(), robustness, look_ahead: lookAheadMs },
-  };
+  const timing = jobTiming(deps, outcome, { started, loaded, computed, lookAheadMs });
   const warnings = [
     ...(await collectionWarnings(deps, job)),
-    ...changed,
-    ...chosen.warnings,
-    ...leftOut,
+    ...loadWarnings,
     ...codeWarnings(deps, job, strategyDigest),
     ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
     ...outcome.report.warnings,
@@ -173,7 +126,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
       results,
       timing,
       warnings,
-      ...(universe && { config }),
+      ...(plan && { config }),
       ...(job.kind === 'backtest' && {
         sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
       }),
@@ -183,6 +136,84 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     },
     isoTime(deps.clock.now()),
   );
+}
+
+async function requireStrategy(
+  { findStrategy }: RunBacktestJobDeps,
+  { config, strategy_digest }: ClaimedJob,
+): Promise<StrategyWithDigest> {
+  const found = await findStrategy(config.strategy, strategy_digest);
+  if (found) return found;
+  throw new CodedError('RES002', {
+    message: `Strategy ${config.strategy} is missing from the task's strategy files: restore it and submit the backtest again`,
+  });
+}
+
+/** Reads the data of a run. `plan` is the choice of its pairs; undefined without a universe. */
+async function loadInput(deps: RunBacktestJobDeps, job: ClaimedJob, found: StrategyWithDigest) {
+  const { definition: strategy, digest: strategyDigest } = found;
+  // First: it throws for a source that does not fit the job any more.
+  const changed = sourceWarnings(job, found);
+  const reads = { facts: historyFacts(strategy), startup: startupCandles(strategy, job.config.params) };
+  const collected = {
+    collection: job.collection,
+    collect: job.execution_input.collect,
+    strategy: reads,
+  };
+  const chosen = await loadUniverse(deps, job.config, reads, deps.pause, (each, read) =>
+    loadCandles(deps, each, dataStartOf(job, found), collected, read),
+  );
+  const { config } = chosen;
+  const { pairs: candles, universe } = splitUniverse(chosen);
+  const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
+  const benchmark = await loadBenchmark(deps, config);
+  return {
+    input: { strategy, config, pairs, strategyDigest, benchmark, ...(universe && { universe }) },
+    plan: universe?.plan,
+    warnings: [...changed, ...chosen.warnings, ...leftOut],
+  };
+}
+
+/** @param times clock at the start, after loading and before the results were written, and processor time of the sample, ms */
+function jobTiming(
+  { clock, processorMs, peakMemoryMb }: RunBacktestJobDeps,
+  { timing, candles }: BacktestOutcome,
+  times: Readonly<Record<'started' | 'loaded' | 'computed' | 'lookAheadMs', number>>,
+): JobTiming {
+  const { robustness_ms: robustness, requested_ms: _, ...runTiming } = timing;
+  return {
+    load_ms: times.loaded - times.started,
+    ...runTiming,
+    write_ms: clock.now() - times.computed,
+    total_ms: clock.now() - times.started,
+    candles,
+    peak_memory_mb: peakMemoryMb(),
+    processor_ms: { total: processorMs(), robustness, look_ahead: times.lookAheadMs },
+  };
+}
+
+/** Checks of a registered version; undefined for other jobs. */
+async function stagingChecks(
+  deps: RunBacktestJobDeps,
+  { kind, registered }: ClaimedJob,
+  { load, replaced }: StrategyWithDigest,
+  input: BacktestInput,
+  outcome: BacktestOutcome,
+) {
+  if (kind !== 'validation' || !registered) return undefined;
+  const { config, pairs, strategyDigest } = input;
+  return runStagingChecks({
+    registered,
+    image: deps.image,
+    config,
+    pairs,
+    outcome,
+    strategyDigest,
+    load,
+    ...(replaced && { replaced }),
+    pause: deps.pause,
+    again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
+  });
 }
 
 /** Time from which candles are read, ms. If the source changed since the submission, it may need earlier candles. */

@@ -87,11 +87,7 @@ export async function submitBacktest(
 async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Promise<JobIn<'pending'>> {
   const { body, caller } = input;
   const owner = caller.id;
-  const priority = checkNumber(
-    body.priority ?? BACKTEST_DEFAULTS.priority,
-    'priority',
-    BACKTEST_LIMITS.priority,
-  );
+  const priority = checkPriority(body.priority);
   const experiment = checkExperimentName(body.experiment_name);
   const session = checkSession(input.session);
   checkSpelling(body.config, CONFIG_KEYS, 'config.');
@@ -103,8 +99,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const isOfVersion = registered !== null && resolved.signals === registered.config.signals;
   const config = await useSignals(deps, isOfVersion ? null : caller, resolved);
   const kind = caller.isCanary ? 'canary' : 'backtest';
-  const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
-  const jobId = `${prefix}${idFromKey(deps, owner, input.idempotencyKey)}`;
+  const jobId = jobIdOf(deps, input);
   const now = isoTime(deps.clock.now());
   const run = {
     config,
@@ -147,6 +142,16 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     queue: { lane, since: now, deferrals: 0 },
     collection: null,
   };
+}
+
+function checkPriority(priority: number = BACKTEST_DEFAULTS.priority): number {
+  return checkNumber(priority, 'priority', BACKTEST_LIMITS.priority);
+}
+
+/** The same for each repetition of a request. */
+function jobIdOf(deps: SubmitBacktestDeps, { caller, idempotencyKey }: SubmitBacktestInput): string {
+  const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
+  return `${prefix}${idFromKey(deps, caller.id, idempotencyKey)}`;
 }
 
 async function findRegistered(

@@ -108,11 +108,7 @@ export async function sampleLookAhead(
     if (!mayCut()) break;
     await test(() => testCut(search, isPoisoned(cut.later) ? poisoned : truncated, cut));
   }
-  const needed = run.failure === undefined ? [] : [unknownRowsFinding(run.failure)];
-  const forbidden = guard.error ? [guardFinding(guard.error.cause, guard.error.call)] : [];
-  const proven = await confirmed(search, tested);
-  const replaced = replacedFindings(subject.replaced?.() ?? []);
-  const findings = firstOfEach([...forbidden, ...needed, ...proven, ...replaced]);
+  const findings = await findingsOf(search, run.failure, guard, tested);
   const changed = tested.filter(({ cut }) => isPoisoned(cut.later)).length;
   return {
     truncated: tested.length - changed,
@@ -121,6 +117,20 @@ export async function sampleLookAhead(
     findings,
     share: (spent() - begun) / spent(),
   };
+}
+
+/** One finding of each kind: of the guard, of rows that were not known, of the cuts, and of replaced built-in functions. */
+async function findingsOf(
+  search: Search,
+  failure: unknown,
+  { error }: GuardLog,
+  tested: readonly TestedCut[],
+): Promise<LookAheadFinding[]> {
+  const needed = failure === undefined ? [] : [unknownRowsFinding(failure)];
+  const forbidden = error ? [guardFinding(error.cause, error.call)] : [];
+  const proven = await confirmed(search, tested);
+  const replaced = replacedFindings(search.subject.replaced?.() ?? []);
+  return firstOfEach([...forbidden, ...needed, ...proven, ...replaced]);
 }
 
 /** Whether a step that costs as much as the dearest one so far stays within a processor time. Call it before each step. */
