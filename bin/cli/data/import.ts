@@ -86,7 +86,6 @@ export async function importCandles(
   const imported = results.filter((result) => result.outcome === 'imported');
   const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
   const series = imported.length > 0 ? await summarizeImport(results, store) : [];
-  const isSpot = ({ symbol }: { readonly symbol: string }) => tradingModeOf(symbol) === 'spot';
   const hasSpot = imported.some(isSpot);
   if (options.json) {
     const exchanges = { exchange, ...(hasSpot && { spot_exchange: spotExchange }) };
@@ -94,31 +93,49 @@ export async function importCandles(
     console.log(JSON.stringify({ ...exchanges, recognized, files: results, series }));
     return code;
   }
-  const taken = duration(performance.now() - started);
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (imported.length > 0) printSeries(series, nameOf);
   printNotes(results, nameOf);
   printRejected(results, found, nameOf);
-  const exchangesOf = (some: readonly Imported[]) => [...new Set(some.map((each) => each.exchange))].sort();
-  const perpetuals = exchangesOf(imported.filter((result) => !isSpot(result)));
-  const spot = exchangesOf(imported.filter(isSpot));
+  printSummary(results, imported, duration(performance.now() - started));
+  printNext(imported, platform.exchange);
+  return code;
+}
+
+const isSpot = ({ symbol }: { readonly symbol: string }) => tradingModeOf(symbol) === 'spot';
+
+/** Exchanges of imported files, in alphabetical order: of perpetuals, and of spot. */
+function exchangesOf(imported: readonly Imported[]) {
+  const names = (some: readonly Imported[]) => [...new Set(some.map(({ exchange }) => exchange))].sort();
+  return {
+    perpetuals: names(imported.filter((each) => !isSpot(each))),
+    spot: names(imported.filter(isSpot)),
+  };
+}
+
+function printSummary(results: readonly ImportResult[], imported: readonly Imported[], taken: string): void {
+  const { perpetuals, spot } = exchangesOf(imported);
   const names = [...perpetuals, ...spot.map((each) => `${each} (spot)`)];
   const filesOf = (some: readonly ImportResult[]) => new Set(some.map(({ file }) => file)).size;
   console.log(
     `${filesOf(imported)} of ${formatCount(filesOf(results), 'file')} imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
   );
+}
+
+/** Prints backtests that find the imported candles. @param own exchange of the platform */
+function printNext(imported: readonly Imported[], own: string): void {
+  const { perpetuals, spot } = exchangesOf(imported);
   const candles = imported.filter((result) => result.kind === 'candles');
-  for (const each of perpetuals.filter((name) => name !== platform.exchange)) {
-    const own = candles.filter((result) => !isSpot(result) && result.exchange === each);
-    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${each}${seriesOptions(own)}`);
+  for (const each of perpetuals.filter((name) => name !== own)) {
+    const some = candles.filter((result) => !isSpot(result) && result.exchange === each);
+    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${each}${seriesOptions(some)}`);
   }
   for (const each of spot) {
-    const own = candles.filter((result) => isSpot(result) && result.exchange === each);
+    const some = candles.filter((result) => isSpot(result) && result.exchange === each);
     console.log(
-      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${each}${seriesOptions(own)}`,
+      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${each}${seriesOptions(some)}`,
     );
   }
-  return code;
 }
 
 /** Options of a backtest that finds its candles: the longest timeframe that any strategy can use, and pairs that have it. */
