@@ -56,6 +56,7 @@ class Units {
   }
 }
 
+/** Long because it is the list of a job's writes, of which most need the ones before. */
 async function measure(client: DynamoDBDocumentClient, table: string): Promise<Measurement[]> {
   const jobs = new DynamoJobStore(client, table);
   const queue = new DynamoJobQueue(client, table);

@@ -15,6 +15,7 @@ import { sessionWith } from './session.ts';
 
 const { audit_entries: AUDIT_ENTRIES } = CLI_LIMITS;
 
+/** Long because it is the table of the commands. */
 export function addAccessCommands(program: Command): void {
   program
     .command('share')

@@ -19,6 +19,7 @@ import { addStoredDataCommands } from './stored-data.ts';
 /** A file of leverage tiers as freqtrade names it: `binance_leverage_tiers.json`. */
 const isTiersFile = (path: string) => /leverage_tiers\.json$/i.test(path);
 
+/** Long because it is the table of the commands. */
 export function addDataCommands(program: Command): void {
   const url = () => program.opts<{ url?: string }>().url;
   const collecting = sessionWith(program, 'data_collection');

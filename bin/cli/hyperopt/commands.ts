@@ -104,6 +104,7 @@ function integerOption(flags: string, field: IntegerLimit, description: string):
 
 const rangeDefault = ([min, max]: readonly [number, number]) => `(default: ${min}..${max})`;
 
+/** Long because it is the list of the command's options. */
 function addStart(hyperopt: Command, session: RunInSession): void {
   addAccountOptions(
     addMarketOptions(

@@ -17,7 +17,7 @@ import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from '
 import { metricText, minute, number, table, wrap } from '../output.ts';
 import { sessionWith } from '../session.ts';
 
-/** Commands that register a version and change its stage. */
+/** Commands that register a version and change its stage. Long because it is their table. */
 export function addRegistryCommands(program: Command): void {
   const session = sessionWith(program);
   program

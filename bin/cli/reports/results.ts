@@ -21,7 +21,7 @@ const FILE_TIMEOUT_MS = 5 * 60_000;
 /** Name of standard output among files. */
 const STDOUT = '-';
 
-/** Commands that read the results of completed backtests. */
+/** Commands that read the results of completed backtests. Long because it is their table. */
 export function addResultCommands(program: Command): void {
   const session = sessionWith(program);
   const withPages = sessionWith(program, 'backend', openDashboard);

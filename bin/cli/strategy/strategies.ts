@@ -13,6 +13,7 @@ import type { DevOptions } from './dev.ts';
 
 const { cuts: CUTS, check_seed: SEED } = CLI_LIMITS;
 
+/** Long because it is the table of the commands. */
 export function addStrategyCommands(program: Command): void {
   const session = sessionWith(program);
   program

@@ -9,7 +9,7 @@ interface AwsEnv {
   readonly OBJECTS_DIRECTORY?: string | undefined;
 }
 
-/** Stores and clients of the backend and the strategy service. Only DynamoDB's client is loaded before the first request. */
+/** Stores and clients of the backend and the strategy service. Only DynamoDB's client is loaded before the first request. Long because it is their list. */
 export function openAws(env: AwsEnv) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const { JOBS_TABLE, SERIES_TABLE } = env;

@@ -10,7 +10,7 @@ import { gzipBase64 } from '../objects/gzip.ts';
 import { webhookSignatures } from '../webhooks/signatures.ts';
 import { openAws } from './open-aws.ts';
 
-/** Dependencies of the deployed backend. `onChallengeChange` is notified of each stored change of a challenge. */
+/** Dependencies of the deployed backend. `onChallengeChange` is notified of each stored change of a challenge. Long because it is their list. */
 export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListener) {
   const { dynamo, ...aws } = openAws(env);
   const dataProxy = lazy(async () => {

@@ -70,7 +70,8 @@ const DATE_RANGE_KEYS = Object.keys(BacktestConfigRequest.shape.date_range.unwra
 const TRAILING_KEYS = Object.keys(BacktestConfigRequest.shape.trailing.unwrap().unwrap().shape);
 
 /**
- * Checks every field of a request and fills in its default, in the order of the schema.
+ * Checks every field of a request and fills in its default, in the order of the schema. Long because it is the list of the
+ * fields, whose order decides which error a request gets.
  * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006 (VAL006: broken strategy file, startup candles).
  */
 export async function resolveConfig(

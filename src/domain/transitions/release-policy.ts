@@ -60,6 +60,7 @@ export function checkPolicy(policy: ReleasePolicy, subject: PolicySubject, now: 
   return requirementsOf(policy, subject, now).flatMap((each) => checkOf(each));
 }
 
+/** Long because it is the list of the requirements. */
 function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: number): Requirement[] {
   const { metrics, trials } = subject;
   const { from, to } = evidenceOf(subject);

@@ -54,7 +54,10 @@ export interface BackendDeps
 /** Maximum duration of a health check, ms. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Handlers of the backend's operations: they map requests to use cases and results to responses. */
+/**
+ * Handlers of the backend's operations: they map requests to use cases and results to responses. Long because it is the table of
+ * the handlers.
+ */
 export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
   const ownership = ownershipOf(deps);
   const docs = lazy(async () => (await import('../swagger-ui.ts')).documentation('backend'));

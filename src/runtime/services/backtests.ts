@@ -44,7 +44,7 @@ export interface BacktestsDeps
   readonly ownerTrials: Pick<OwnerTrials, 'read'>;
 }
 
-/** Handlers of backtests and their experiments. */
+/** Handlers of backtests and their experiments. Long because it is their table. */
 export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): GroupHandlers<'backtests'> {
   const sharing = sharingHandlers(ownership, 'backtest', 'job_id');
   const changed = async (job: StoredBacktestJob) => {

@@ -34,7 +34,7 @@ import { callerOf } from '../authenticate.ts';
 import type { GroupHandlers } from '../handler.ts';
 import { ignoredKeys, ignoredOfWaiver, transitionCallOf } from './registry.ts';
 
-/** Champion/challenger tests. */
+/** Champion/challenger tests. Long because it is the table of their handlers. */
 export function challengeHandlers(
   deps: CreateChallengeDeps & ListAllChallengesDeps,
 ): GroupHandlers<'challenges'> {

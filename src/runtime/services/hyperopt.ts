@@ -29,7 +29,7 @@ export interface HyperoptDeps extends StartHyperoptDeps, CancelHyperoptDeps {
 /** Seconds until the next poll, for clients. */
 const RETRY_AFTER = '2';
 
-/** Handlers of hyperopt jobs. */
+/** Handlers of hyperopt jobs. Long because it is their table. */
 export function hyperoptHandlers(deps: HyperoptDeps, ownership: Ownership): GroupHandlers<'hyperopt'> {
   const sharing = sharingHandlers(ownership, 'hyperopt', 'job_id');
   return {

@@ -32,7 +32,10 @@ export type RegistryDeps = StageVersionDeps &
   ReadModelsDeps &
   ListCatalogDeps;
 
-/** The backend's part of the registry: stage transitions and reads of one model, and the catalog of all. */
+/**
+ * The backend's part of the registry: stage transitions and reads of one model, and the catalog of all. Long because it is the
+ * table of the handlers.
+ */
 export function registryHandlers(deps: RegistryDeps, ownership: Ownership): GroupHandlers<'registry'> {
   const sharing = sharingHandlers(ownership, 'model', 'model_name');
   return {
