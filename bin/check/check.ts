@@ -3,10 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { citationProblems } from './citations.ts';
+import { functionProblems } from './function-size.ts';
 import { importProblems, siblingProblems } from './import-rules.ts';
 import { sizeProblems } from './size-budget.ts';
 
 const MAX_ENTRY_LINES = 40;
+
+/** Folders with functions of limited size. Components of the dashboard are as long as what they show. */
+const CODE = ['bench', 'bin', 'lambdas', 'lib', 'src'];
 
 interface Check {
   readonly name: string;
@@ -41,6 +45,10 @@ const CHECKS: readonly Check[] = [
   {
     name: 'citations that lead somewhere (bin/check/citations.ts)',
     run: () => citationProblems(sources(['.'])),
+  },
+  {
+    name: 'functions of at most 60 lines and five parameters, or with a reason (bin/check/function-size.ts)',
+    run: () => CODE.flatMap((folder) => sources([`${folder}/*.ts`]).flatMap(functionProblems)),
   },
   { name: 'code within size-budget.json', run: () => sizeProblems(sources(['*.ts', '*.tsx'])) },
   { name: `commands as ${TOUCHSTONE}, which never downloads`, run: downloadingCommands },
