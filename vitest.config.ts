@@ -46,7 +46,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: ['test/{engine,contract,domain,http,runtime,security,e2e,cli,client,fuzz}/**/*.test.ts'],
+          include: ['test/{engine,contract,domain,http,runtime,security,e2e,cli,client}/**/*.test.ts'],
           exclude: [FULL, ...MOCKING],
           isolate: false,
           unstubEnvs: true,

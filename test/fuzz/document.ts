@@ -1,121 +1,58 @@
-/** OpenAPI document of a service, as the running service serves it. */
+/** A JSON value of an OpenAPI document. */
+type Json = any;
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-export type Schema = { readonly [key: string]: any };
-
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
-  readonly schema: Schema;
-}
-
-interface DocumentedResponse {
-  /** Content type -> schema. */
-  readonly content: Readonly<
-    Record<string, { readonly schema: Schema; readonly 'x-codes'?: readonly string[] }>
-  >;
-  readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
-}
-
-export interface FuzzOperation {
-  readonly id: string;
-  readonly service: ServiceDocument;
-  readonly method: string;
-  /** Path with `{variables}`. */
-  readonly path: string;
-  readonly parameters: readonly Parameter[];
-  readonly body: Schema | undefined;
-  /** By status. */
-  readonly responses: Readonly<Record<string, DocumentedResponse>>;
-  /** True if a stage that enforces authentication requires a token or a signature. */
-  readonly secured: boolean;
-  /** Least role, null if none is named. */
-  readonly role: string | null;
-}
-
-export interface ServiceDocument {
-  /** Base URL without a trailing slash. */
-  readonly base: string;
-  readonly root: Schema;
-  readonly operations: readonly FuzzOperation[];
-  /** Resolves a reference; returns other values unchanged. */
-  resolve(schema: Schema): Schema;
-}
-
-/** Reads the document of the service at `base`. Throws if it has none. */
-export async function readDocument(base: string): Promise<ServiceDocument> {
-  const response = await fetch(`${base}/openapi.json`);
-  if (response.status !== 200) throw new Error(`${base}/openapi.json answers ${response.status}`);
-  return parseDocument(base, (await response.json()) as Schema);
-}
-
-export function parseDocument(base: string, root: Schema): ServiceDocument {
-  const resolve = (schema: Schema): Schema => {
-    if (typeof schema.$ref !== 'string') return schema;
-    const parts = schema.$ref.slice(2).split('/');
-    const found = parts.reduce<Schema | undefined>((node, key) => node?.[key], root);
-    if (!found) throw new Error(`${schema.$ref} refers to nothing`);
-    const { $ref: _, ...rest } = schema;
-    return { ...resolve(found), ...rest };
-  };
-  const operations: FuzzOperation[] = [];
-  const document: ServiceDocument = { base, root, operations, resolve };
-  for (const [path, methods] of Object.entries<Schema>(root.paths)) {
-    for (const [method, operation] of Object.entries<Schema>(methods)) {
-      operations.push(readOperation(document, path, method.toUpperCase(), operation));
+/**
+ * The documents of the services as one, so that one run can use in a call what another service answered: each path names its server.
+ * Paths that every service has, such as health, are those of the first.
+ *
+ * Objects of responses are closed, since documents name every field that is returned, and alternatives of required fields, which the
+ * documents hide from generators of clients, are put back.
+ */
+export async function wholeDocument(bases: readonly string[]): Promise<Json> {
+  const whole = { openapi: '3.1.0', info: { title: 'Touchstone', version: '1' }, paths: {} as Json };
+  const components: Json = { securitySchemes: {} };
+  for (const [index, base] of bases.entries()) {
+    const response = await fetch(`${base}/openapi.json`);
+    if (response.status !== 200) throw new Error(`${base}/openapi.json answers ${response.status}`);
+    const document: Json = await response.json();
+    const names: Names = (kind, name, closed) => {
+      if (kind === 'securitySchemes') return name;
+      const renamed = `${closed ? 'Closed' : 'Open'}${index}_${name}`;
+      const found = document.components[kind][name];
+      components[kind] ??= {};
+      if (!(renamed in components[kind])) {
+        components[kind][renamed] = {};
+        components[kind][renamed] = rewritten(found, names, closed || kind === 'responses');
+      }
+      return renamed;
+    };
+    Object.assign(components.securitySchemes, document.components.securitySchemes);
+    for (const [path, item] of Object.entries<Json>(document.paths)) {
+      if (path in whole.paths) continue;
+      whole.paths[path] = rewritten(item, names, false);
+      for (const operation of Object.values<Json>(whole.paths[path])) operation['x-server'] = base;
     }
   }
-  return document;
+  return { ...whole, components };
 }
 
-function readOperation(
-  service: ServiceDocument,
-  path: string,
-  method: string,
-  operation: Schema,
-): FuzzOperation {
-  const { resolve } = service;
-  const responses = Object.entries<Schema>(operation.responses).map(([status, entry]) => {
-    const { content = {}, headers = {} } = resolve(entry);
-    const named = Object.entries<Schema>(headers).map(([name, header]) => [name, resolve(header)]);
-    return [status, { content, headers: Object.fromEntries(named) }];
-  });
-  const security: readonly Schema[] = operation.security ?? [];
-  return {
-    id: operation.operationId,
-    service,
-    method,
-    path,
-    parameters: (operation.parameters ?? []).map(resolve),
-    body: operation.requestBody?.content['application/json'].schema,
-    responses: Object.fromEntries(responses),
-    secured: security.length > 0,
-    role: security.flatMap(({ bearer }) => bearer ?? [])[0] ?? null,
-  };
-}
+/** New name of a component, which it also copies. */
+type Names = (kind: string, name: string, closed: boolean) => string;
 
-/** Operation that a path without odd characters addresses. */
-export function operationAt(
-  service: ServiceDocument,
-  method: string,
-  path: string,
-): FuzzOperation | undefined {
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const fits = service.operations.filter(
-    (operation) => operation.method === wanted && matches(operation, path),
-  );
-  // A literal segment precedes a variable.
-  return fits.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
-}
-
-function matches(operation: FuzzOperation, path: string): boolean {
-  const wanted = operation.path.split('/');
-  const given = path.split('/');
-  return (
-    wanted.length === given.length &&
-    wanted.every((segment, index) =>
-      segment.startsWith('{') ? given[index] !== '' : segment === given[index],
-    )
-  );
+function rewritten(value: Json, names: Names, closed: boolean): Json {
+  if (Array.isArray(value)) return value.map((each) => rewritten(each, names, closed));
+  if (typeof value !== 'object' || value === null) return value;
+  const copy: Json = {};
+  for (const [key, each] of Object.entries<Json>(value)) {
+    const reference = key === '$ref' && /^#\/components\/(\w+)\/([^/]+)$/.exec(each);
+    if (reference) {
+      const [, kind, name] = reference as unknown as [string, string, string];
+      copy.$ref = `#/components/${kind}/${names(kind, name, closed)}`;
+    } else if (key === 'text/event-stream') {
+      // Its schema is that of the whole stream, which never ends; schemathesis would apply it to each event.
+      copy[key] = {};
+    } else copy[key === 'x-any-of' ? 'anyOf' : key] = rewritten(each, names, closed || key === 'responses');
+  }
+  if (closed && copy.type === 'object' && copy.properties) copy.additionalProperties ??= false;
+  return copy;
 }

@@ -1,47 +1,41 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SERVICES } from '#contract/values/names.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
-import { readDocument, type ServiceDocument } from './document.ts';
 
-const ROLES = ['viewer', 'researcher', 'approver', 'admin'] as const;
 /** A caller without a role has a valid token and only unknown groups. */
-const NO_ROLE = 'guest';
-export type Role = (typeof ROLES)[number] | typeof NO_ROLE;
+const ROLES = ['guest', 'viewer', 'researcher', 'approver', 'admin'] as const;
 
 /** Platform as `npm start` runs it, in a separate process and folder. */
 export interface Target {
-  readonly enforced: boolean;
-  readonly services: readonly ServiceDocument[];
-  /** Address of the service under `npm start`, instead of its address here. */
-  publicBase(service: ServiceDocument): string;
-  /** Log lines of the process since it was ready, only those that report an error. */
-  serverErrors(): readonly string[];
-  /** Resident memory, MB. */
-  memoryMb(): number;
+  readonly home: string;
+  readonly pid: number;
+  /** Everything that the process printed. */
+  readonly log: string;
+  /** Base URLs of the services, the backend first. */
+  readonly bases: readonly string[];
+  /** Null where calls need no token. */
   readonly tokens: Tokens | null;
   stop(): Promise<void>;
 }
 
-/** Tokens of the platform's issuer, and invalid ones. */
-export interface Tokens {
-  of(role: Role, user: string): string;
-  /** Sufficient roles, lowest first. */
-  enough(role: string | null): readonly Role[];
-  /** Insufficient roles. */
-  tooLow(role: string | null): readonly Role[];
+interface Tokens {
+  /** User -> role -> token. The second user owns less. */
+  readonly users: Readonly<Record<'ann' | 'bob', Readonly<Record<string, string>>>>;
+  /** Values of `Authorization` that no service may accept. */
   readonly bad: readonly string[];
 }
 
-/** Starts the platform with the current `node`. Rejects if it does not start within a minute. */
-export async function startTarget(enforced: boolean): Promise<Target> {
+/** Starts the platform with the current `node`. @throws if it does not start within a minute */
+export async function startTarget(auth: boolean): Promise<Target> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-fuzz-'));
-  const child = spawn(process.execPath, ['bin/local.ts', ...(enforced ? ['--auth'] : [])], {
+  const log = join(home, 'fuzz.log');
+  const file = openSync(log, 'a');
+  const child = spawn(process.execPath, ['bin/local.ts', ...(auth ? ['--auth'] : [])], {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -53,104 +47,66 @@ export async function startTarget(enforced: boolean): Promise<Target> {
       // No exchange is requested: this address has no listener.
       EXCHANGE_URL: 'http://127.0.0.1:9',
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', file, file],
   });
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)));
-  }
+  closeSync(file);
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(home, { recursive: true, force: true });
+  };
   try {
-    const info = await readInfo(child, join(home, PLATFORM_FILE), lines);
-    const urls = {
-      backend: info.backend_url,
-      strategy: info.strategy_service_url,
-      data_collection: info.data_collection_url,
-    };
-    const services = await Promise.all(Object.values(urls).map(readDocument));
-    const ports = Object.keys(urls).map((name) => SERVICES[name as keyof typeof urls].port);
-    return {
-      enforced,
-      services,
-      publicBase: (service) => `http://127.0.0.1:${ports[services.indexOf(service)]}`,
-      serverErrors: () => [
-        ...lines.filter(isFault),
-        ...(child.exitCode === null ? [] : [`the platform ended with code ${child.exitCode}`]),
-      ],
-      memoryMb: () => memoryOf(child),
-      tokens: enforced ? issue(home) : null,
-      stop: () => stop(child, home),
-    };
+    await ready(child, log);
+    const info = JSON.parse(readFileSync(join(home, PLATFORM_FILE), 'utf8')) as PlatformInfo;
+    const bases = [info.backend_url, info.strategy_service_url, info.data_collection_url];
+    return { home, pid: child.pid!, log, bases, tokens: auth ? issue(home) : null, stop };
   } catch (error) {
-    await stop(child, home);
+    await stop();
     throw error;
   }
 }
 
-async function readInfo(child: ChildProcess, file: string, lines: readonly string[]): Promise<PlatformInfo> {
+async function ready(child: ChildProcess, log: string): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 50) {
-    if (child.exitCode !== null) throw new Error(`The platform did not start:\n${lines.join('\n')}`);
-    // The line is printed after the file is complete.
-    if (lines.some((line) => line.includes('/docs'))) break;
+    // The line is printed after the file of the addresses is complete.
+    if (readFileSync(log, 'utf8').includes('/docs')) return;
+    if (child.exitCode !== null) break;
     await sleep(50);
   }
-  if (!existsSync(file)) throw new Error(`The platform did not start in a minute:\n${lines.join('\n')}`);
-  return JSON.parse(readFileSync(file, 'utf8')) as PlatformInfo;
-}
-
-/** True for a log line of level ERROR or a line outside the log: a stack, a warning of Node. */
-function isFault(line: string): boolean {
-  if (!line.startsWith('{'))
-    return !/^(Touchstone is running| {2}(dashboard|backend|strategy|data collection) |Calls need)/.test(
-      line,
-    );
-  const { level } = JSON.parse(line) as { level?: string };
-  return level === 'ERROR' || level === 'CRITICAL';
-}
-
-function memoryOf({ pid }: ChildProcess): number {
-  return Math.round(
-    Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024,
-  );
-}
-
-async function stop(child: ChildProcess, home: string): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
-  }
-  rmSync(home, { recursive: true, force: true });
+  throw new Error(`The platform did not start in a minute:\n${readFileSync(log, 'utf8')}`);
 }
 
 function issue(home: string): Tokens {
   const key = openIssuerKey(home);
-  const claims = (role: Role, user: string, lifetime = 86_400) => ({
+  const claims = (role: string, user: string, lifetime = 86_400) => ({
     ...accessClaims({ role: 'viewer', user, lifetime, now: Date.now() }),
     'cognito:groups': [role],
   });
-  const of = (role: Role, user: string) => signToken(key, claims(role, user));
-  const good = of('admin', 'admin');
+  const of = (user: string) =>
+    Object.fromEntries(ROLES.map((role) => [role, signToken(key, claims(role, user))]));
+  const admin = claims('admin', 'other');
+  const good = signToken(key, admin);
   const [head, body, signature] = good.split('.') as [string, string, string];
-  const none = Buffer.from('{"alg":"none"}').toString('base64url');
-  const ranked = (role: string | null) => Math.max(0, ROLES.indexOf(role as (typeof ROLES)[number]));
+  const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
+  const tokens = [
+    'abc',
+    'a.b.c',
+    `${unsigned}.${body}.`,
+    `${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`,
+    `${head}.${body}`,
+    signToken(key, claims('admin', 'late', -60)),
+    signToken(key, { ...admin, client_id: 'another' }),
+    signToken(key, { ...admin, iss: 'https://evil.example' }),
+    signToken(key, { ...admin, token_use: 'id' }),
+    signToken(key, { ...admin, nbf: 4e9 }),
+    'x'.repeat(6000),
+  ];
+  const basic = `Basic ${Buffer.from('admin:admin').toString('base64')}`;
   return {
-    of,
-    enough: (role) => ROLES.slice(ranked(role)),
-    tooLow: (role) => [NO_ROLE, ...ROLES.slice(0, ranked(role))],
-    bad: [
-      'Bearer abc',
-      'Bearer a.b.c',
-      `Bearer ${none}.${body}.`,
-      `Bearer ${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`,
-      `Bearer ${head}.${body}`,
-      `Bearer ${signToken(key, claims('admin', 'late', -60))}`,
-      `Bearer ${signToken(key, { ...claims('admin', 'other'), client_id: 'another' })}`,
-      `Bearer ${signToken(key, { ...claims('admin', 'other'), iss: 'https://evil.example' })}`,
-      `Bearer ${signToken(key, { ...claims('admin', 'other'), token_use: 'id' })}`,
-      `Bearer ${signToken(key, { ...claims('admin', 'early'), nbf: 4e9 })}`,
-      `Basic ${Buffer.from('admin:admin').toString('base64')}`,
-      good,
-      `Bearer ${'x'.repeat(6000)}`,
-    ],
+    users: { ann: of('ann'), bob: of('bob') },
+    bad: [basic, good, ...tokens.map((token) => `Bearer ${token}`)],
   };
 }
