@@ -13,7 +13,6 @@ import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { build } from '../bin/build/build.ts';
 import { bundleStrategies } from '../bin/build/bundle-strategies.ts';
-import { BackgroundProgram } from '../bin/build/cached-build.ts';
 import { output, pythonWith } from '../test/support/python.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -23,7 +22,6 @@ import { scaled } from './support/quick.ts';
 import { TaskFixture } from './support/task-fixture.ts';
 
 const FOLDER = join(import.meta.dirname, 'support/freqtrade');
-const RECORDER = join(import.meta.dirname, '../bin/build/record-code.ts');
 const DRIVER = join(FOLDER, 'driver.py');
 const STRATEGIES = join(FOLDER, 'strategies');
 
@@ -277,8 +275,6 @@ export default {
     try {
       await build(bundles);
       await bundleStrategies(STRATEGIES, [join(bundles, 'tasks')]);
-      // In a process without this one's V8 flags: cached code is only for the flags that it was compiled under.
-      await new BackgroundProgram(RECORDER).run([join(bundles, 'tasks')]);
       return await measure(
         fixture,
         'python' in found ? new Freqtrade(found.python, home) : undefined,

@@ -7,7 +7,6 @@ import { getCompletedBacktest } from '#domain/backtests/get-backtest.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { build } from '../bin/build/build.ts';
 import { bundleStrategies } from '../bin/build/bundle-strategies.ts';
-import { BackgroundProgram } from '../bin/build/cached-build.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
@@ -16,7 +15,6 @@ import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 /** Those of the benchmark `freqtrade`. */
 const STRATEGIES = join(import.meta.dirname, 'support/freqtrade/strategies');
-const RECORDER = join(import.meta.dirname, '../bin/build/record-code.ts');
 const STARTUP = 3_000;
 const RUNS = scaled(7);
 /** Candles of a year of 5m. */
@@ -101,8 +99,6 @@ export default {
     try {
       await build(bundles);
       await bundleStrategies(STRATEGIES, [join(bundles, 'tasks')]);
-      // In a process without this one's V8 flags: cached code is only for the flags that it was compiled under.
-      await new BackgroundProgram(RECORDER).run([join(bundles, 'tasks')]);
       const rows: Measurement[] = [];
       for (const each of CASES) rows.push(await measure(fixture, bundles, each));
       return rows;

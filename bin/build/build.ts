@@ -18,7 +18,6 @@ import {
   unusedSchemas,
   userStrategies,
 } from './bundle-plugins.ts';
-import { bundleBacktest, KEPT_PROCESS } from './bundle-program.ts';
 import { bundleStrategies, STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -47,6 +46,12 @@ const ASSETS: readonly { readonly from: string; readonly to: readonly string[] }
 const CCXT = 'node_modules/ccxt/js/src';
 
 /**
+ * Replaces the global `process` in a task, also in its packages: strategy code gets another one, see
+ * src/adapters/processes/strategy-globals.ts.
+ */
+export const KEPT_PROCESS = join(import.meta.dirname, 'kept-process.ts');
+
+/**
  * Writes `lambdas/<name>/index.mjs` and `tasks/<name>.mjs` with their source maps under `outdir`, and esbuild's
  * `meta.json` next to them. Each Lambda's folder is its asset. The tasks' folder is the build context of their image, with
  * ccxt's exchanges in `tasks/ccxt` and the users' strategies in `strategies` next to each bundle that loads them.
@@ -56,11 +61,10 @@ const CCXT = 'node_modules/ccxt/js/src';
 export async function build(outdir: string): Promise<Metafile> {
   await rm(outdir, { recursive: true, force: true });
   const [lambdas, tasks] = await Promise.all([typescriptFiles('lambdas'), typescriptFiles('src/tasks')]);
-  const bundled = await Promise.all([
+  const metafiles = await Promise.all([
     ...lambdas.map((file) => bundleLambda(file, join(outdir, 'lambdas', basename(file, '.ts')))),
     bundleTasks(tasks, join(outdir, 'tasks')),
   ]);
-  const metafiles = bundled.flat();
   const metafile: Metafile = {
     inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
     outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
@@ -91,17 +95,17 @@ async function bundleLambda(file: string, outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** One file per task: a task uses nearly all of its code. A backtest also has the file that starts it. */
-async function bundleTasks(files: readonly string[], outdir: string): Promise<Metafile[]> {
+/** One file per task: a task uses nearly all of its code. */
+async function bundleTasks(files: readonly string[], outdir: string): Promise<Metafile> {
   const { metafile } = await esbuild({
     ...BUNDLE_OPTIONS,
     plugins: [nodeModules, ...BUNDLE_OPTIONS.plugins],
     inject: [KEPT_PROCESS],
-    entryPoints: files.filter((file) => file !== 'backtest.ts').map((file) => join('src/tasks', file)),
+    entryPoints: files.map((file) => join('src/tasks', file)),
     outdir,
     metafile: true,
   });
-  return [metafile, await bundleBacktest({ ...BUNDLE_OPTIONS, outdir })];
+  return metafile;
 }
 
 /** Folders of the bundles that load strategies. */

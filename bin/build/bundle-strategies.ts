@@ -64,8 +64,6 @@ export async function bundleStrategies(strategies: string, folders: readonly str
       format: 'esm',
       outExtension: { '.js': '.mjs' },
       minify: true,
-      // The backtest task requires the files.
-      supported: { 'top-level-await': false },
       logLevel: 'warning',
       plugins: [engineImports],
     });

@@ -1,14 +1,14 @@
 /** Bundles the backtest task of local mode into one file. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import type { Plugin } from 'esbuild';
-import { BUNDLE_OPTIONS } from './build.ts';
+import { build as esbuild, type Plugin } from 'esbuild';
+import { BUNDLE_OPTIONS, KEPT_PROCESS } from './build.ts';
 import {
+  nodeModules,
   packageVersions,
   plainSchemas,
   unusedSchemas,
 } from './bundle-plugins.ts';
-import { bundleBacktest } from './bundle-program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -20,22 +20,23 @@ interface Files {
   readonly suffix: 'ts' | 'js';
 }
 
-/** Writes the task into `outdir`, see {@link bundleBacktest}. */
+/** Writes `backtest.mjs` into `outdir`. */
 export async function bundleTask(outdir: string, files: Files): Promise<void> {
   const addressOf = (path: string) =>
     relative(outdir, join(files.root, relative(ROOT, path)))
       .replaceAll(sep, '/')
       .replace(/ts$/, files.suffix);
-  await bundleBacktest({
+  await esbuild({
     ...BUNDLE_OPTIONS,
+    entryPoints: ['src/tasks/backtest.ts'],
+    inject: [KEPT_PROCESS],
     outdir,
-    // Reads its WebAssembly next to its own files.
-    external: ['parquet-wasm'],
     legalComments: 'none',
     sourcemap: false,
     plugins: [
+      nodeModules,
       ownAddresses(addressOf),
-      sharedWithStrategies(addressOf),
+      requiredLater(addressOf),
       packageVersions,
       plainSchemas,
       unusedSchemas,
@@ -47,7 +48,7 @@ export async function bundleTask(outdir: string, files: Files): Promise<void> {
 const ownAddresses = (addressOf: (path: string) => string): Plugin => ({
   name: 'own-addresses',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/, namespace: 'file' }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       if (!text.includes('import.meta.')) return undefined;
       const urlOf = (each: string) => `new URL(${JSON.stringify(addressOf(each))}, import.meta.url)`;
@@ -61,13 +62,21 @@ const ownAddresses = (addressOf: (path: string) => string): Plugin => ({
   },
 });
 
-/** The indicators that a strategy imports and that are restored between its runs are the same modules. */
-const sharedWithStrategies = (addressOf: (path: string) => string): Plugin => ({
-  name: 'shared-with-strategies',
-  setup({ onResolve }) {
+/** Modules outside of the bundle, loaded when they are needed. An import would load them at the start, which few runs need. */
+const requiredLater = (addressOf: (path: string) => string): Plugin => ({
+  name: 'required-later',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'required';
+    onResolve({ filter: /.*/, namespace }, ({ path }) => ({ path, external: true }));
+    onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
+    // Reads its WebAssembly next to its own files.
+    onResolve({ filter: /^parquet-wasm$/ }, ({ path }) => ({ path, namespace }));
+    // The indicators that a strategy imports and that are restored between its runs are the same modules.
     onResolve({ filter: /^#engine\/indicators\/index\.ts$/ }, ({ importer }) =>
       /[\\/]fresh-strategy\.ts$/.test(importer)
-        ? { path: addressOf(join(ROOT, 'src/engine/indicators/index.ts')), external: true }
+        ? { path: addressOf(join(ROOT, 'src/engine/indicators/index.ts')), namespace }
         : undefined,
     );
   },

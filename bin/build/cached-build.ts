@@ -131,14 +131,18 @@ async function filesIn(root: string, source: string): Promise<string[]> {
     .map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1));
 }
 
-/** A program that takes seconds of the processor, in a process of its own: in this one no service would respond. */
-export class BackgroundProgram {
+/** The current build, made in the background when the cache does not have it. */
+export class BackgroundBuild {
+  readonly #build: CachedBuild;
+  readonly #folders: BuildFolders;
   readonly #program: string;
   #process: ChildProcess | undefined;
   #stopped = false;
 
-  /** @param program file that calls {@link runInBackground} */
-  constructor(program: string) {
+  /** @param program file that calls {@link runBuild} for this build */
+  constructor(build: CachedBuild, folders: BuildFolders, program: string) {
+    this.#build = build;
+    this.#folders = folders;
     this.#program = program;
   }
 
@@ -146,10 +150,30 @@ export class BackgroundProgram {
     return this.#stopped;
   }
 
-  /** Runs it to its end. Throws Error with its output if it fails. */
-  async run(args: readonly string[]): Promise<void> {
-    if (this.#stopped) return;
-    const running = fork(this.#program, args, {
+  /**
+   * The folder of the current build; undefined after `stop`.
+   * @throws Error with the output of a failed build
+   */
+  async folder(): Promise<string | undefined> {
+    let { folder, isBuilt } = await builtFolder(this.#build, this.#folders);
+    while (!isBuilt && !this.#stopped) {
+      await this.#run();
+      ({ folder, isBuilt } = await builtFolder(this.#build, this.#folders));
+    }
+    return isBuilt ? folder : undefined;
+  }
+
+  /** Ends a build in progress. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const running = this.#process;
+    if (running?.kill('SIGKILL')) await once(running, 'exit');
+  }
+
+  /** In a process of its own: a build takes seconds of the processor, in which no service would respond. */
+  async #run(): Promise<void> {
+    const { root, cache } = this.#folders;
+    const running = fork(this.#program, ['--root', root, '--cache', cache], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // A debugger of this process must not be opened twice.
       execArgv: [],
@@ -169,50 +193,6 @@ export class BackgroundProgram {
     const ended = signal === 'SIGKILL' ? 'The build was killed' : `The build ended with ${code ?? signal}`;
     throw new Error(stripVTControlCharacters(output).trim() || ended);
   }
-
-  /** Ends it, and starts it no more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    const running = this.#process;
-    if (running?.kill('SIGKILL')) await once(running, 'exit');
-  }
-}
-
-/** The current build, made in the background when the cache does not have it. */
-export class BackgroundBuild {
-  readonly #build: CachedBuild;
-  readonly #folders: BuildFolders;
-  readonly #program: BackgroundProgram;
-
-  /** @param program file that calls {@link runBuild} for this build */
-  constructor(build: CachedBuild, folders: BuildFolders, program: string) {
-    this.#build = build;
-    this.#folders = folders;
-    this.#program = new BackgroundProgram(program);
-  }
-
-  get isStopped(): boolean {
-    return this.#program.isStopped;
-  }
-
-  /**
-   * The folder of the current build; undefined after `stop`.
-   * @throws Error with the output of a failed build
-   */
-  async folder(): Promise<string | undefined> {
-    let { folder, isBuilt } = await builtFolder(this.#build, this.#folders);
-    const { root, cache } = this.#folders;
-    while (!isBuilt && !this.isStopped) {
-      await this.#program.run(['--root', root, '--cache', cache]);
-      ({ folder, isBuilt } = await builtFolder(this.#build, this.#folders));
-    }
-    return isBuilt ? folder : undefined;
-  }
-
-  /** Ends a build in progress. */
-  async stop(): Promise<void> {
-    await this.#program.stop();
-  }
 }
 
 /** The program of a build, started by {@link BackgroundBuild} or by a user. Prints the folder and exits. */
@@ -223,11 +203,6 @@ export async function runBuild(build: CachedBuild, defaults: BuildFolders): Prom
       cache: { type: 'string', default: defaults.cache },
     },
   });
-  await runInBackground(async () => console.log(await buildOnce(build, values)));
-}
-
-/** Does the work of a {@link BackgroundProgram} and exits. */
-export async function runInBackground(work: () => Promise<void>): Promise<void> {
   // The services of the platform that waits come first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   if (process.connected) {
@@ -237,7 +212,7 @@ export async function runInBackground(work: () => Promise<void>): Promise<void> 
     process.on('SIGINT', () => {});
   }
   try {
-    await work();
+    console.log(await buildOnce(build, values));
     process.exit(0);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

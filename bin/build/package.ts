@@ -15,7 +15,6 @@ const DIST = join(ROOT, 'dist');
 const ENTRIES = [
   'bin/touchstone.ts',
   'bin/build/bundle-strategies.ts',
-  'bin/build/record-code.ts',
   'lib/index.ts',
   'src/client/index.ts',
   'src/engine/index.ts',

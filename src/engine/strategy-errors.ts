@@ -78,7 +78,7 @@ function framesOf({ stack }: Error): string[] {
 /** The URL of a reloaded module contains the number of the run. */
 const FILE_AND_LINE = /([^/\\(]+\.ts)(?:\?run=\d+)?:(\d+):\d+\)?$/;
 /** In local mode the engine may be in the file of the bundled task. */
-const isEngine = (frame: string) => /[/\\](src[/\\]engine[/\\]|backtest\.cjs:)/.test(frame);
+const isEngine = (frame: string) => /[/\\](src[/\\]engine[/\\]|backtest\.mjs:)/.test(frame);
 
 type Callback = (...args: unknown[]) => unknown;
 

@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BundledTask, hasTaskCode } from '../../bin/build/bundled-task.ts';
+import { BundledTask } from '../../bin/build/bundled-task.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
@@ -20,12 +20,6 @@ export default defineStrategy({
 });
 `,
   'shared/periods.ts': 'export const periods = [12, 26];\n',
-  'forges.ts': `import { defineStrategy } from 'touchstone/engine';
-export default defineStrategy({
-  name: 'forges', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100, stoploss: -0.1, parameters: {}, startupCandles: () => 0,
-  indicators: () => process.getBuiltinModule('node:fs').writeFileSync('CODE_CACHE', ''), signals: () => ({}),
-});
-`,
   'throws.ts': `import { defineStrategy } from 'touchstone/engine';
 export default defineStrategy({
   name: 'throws', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100, stoploss: -0.1, parameters: {}, startupCandles: () => 0,
@@ -37,20 +31,16 @@ export default defineStrategy({
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bundled-'));
 const task = new BundledTask();
 let asked = 0;
-let bundle = '';
 let bundled: TestPlatform;
 let plain: TestPlatform;
 
 beforeAll(async () => {
   expect(await task.open()).toBeUndefined();
-  bundle = dirname(task.file()!);
   mkdirSync(join(folder, 'shared'));
-  for (const [file, text] of Object.entries(STRATEGIES)) {
-    writeFileSync(join(folder, file), text.replace('CODE_CACHE', join(bundle, 'backtest.cache')));
-  }
+  for (const [file, text] of Object.entries(STRATEGIES)) writeFileSync(join(folder, file), text);
   const file = () => {
     asked++;
-    return join(bundle, 'backtest.mjs');
+    return task.file();
   };
   [bundled, plain] = await Promise.all([
     startTestPlatform({ strategiesDirectory: folder, bundledTask: file }),
@@ -70,31 +60,6 @@ it('a run of the bundled task has the result of one from sources, also when it i
     expect([jobs[0]!.error, own]).toEqual([null, other]);
   }
   expect([asked, task.file()]).toEqual([3, expect.stringMatching(/backtest\.mjs$/)]);
-});
-
-it('the bundled task has a code cache, which a strategy cannot write', async () => {
-  expect(await hasTaskCode(bundle)).toBe(true);
-  const { error } = await bundled.run({ strategy: 'forges', date_range: RANGE });
-  expect(error).toContain('process.getBuiltinModule is not a function');
-  expect(await hasTaskCode(bundle)).toBe(true);
-});
-
-it('a run of the bundled task with a damaged code cache has the same result', async () => {
-  const intact = bundle;
-  bundle = `${intact}-damaged`;
-  try {
-    cpSync(intact, bundle, { recursive: true });
-    const code = readFileSync(join(bundle, 'backtest.cache'));
-    code[code.length >> 1]! ^= 1;
-    writeFileSync(join(bundle, 'backtest.cache'), code);
-    expect(await hasTaskCode(bundle)).toBe(false);
-    const config = { strategy: 'ema_crossover', date_range: RANGE };
-    const jobs = await Promise.all([bundled, plain].map((each) => each.run(config)));
-    expect([jobs[0]!.error, jobs[0]!.result]).toEqual([null, jobs[1]!.result]);
-  } finally {
-    rmSync(bundle, { recursive: true });
-    bundle = intact;
-  }
 });
 
 it('an error in the bundled task names the file and the line of the strategy', async () => {

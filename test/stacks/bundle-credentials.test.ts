@@ -8,9 +8,8 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
-import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
+import { BUNDLE_OPTIONS, KEPT_PROCESS } from '../../bin/build/build.ts';
 import { nodeModules } from '../../bin/build/bundle-plugins.ts';
-import { KEPT_PROCESS } from '../../bin/build/bundle-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-credentials-'));
 const bundle = join(folder, 'credentials.mjs');

@@ -34,7 +34,7 @@ export function bundlesFixture() {
     fixture.metafile = await build(outdir);
     for (const [path, output] of Object.entries(fixture.metafile.outputs)) {
       outputs.set(below(path), output);
-      if (/^(lambdas\/[\w-]+\/index|tasks\/[\w-]+)\.[cm]js$/.test(below(path))) {
+      if (/^(lambdas\/[\w-]+\/index|tasks\/[\w-]+)\.mjs$/.test(below(path))) {
         fixture.bundles.set(below(path), output);
       }
     }

@@ -6,9 +6,8 @@ import { build as esbuild } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import type { Operation, ServiceName } from '#contract/values/operation.ts';
 import { routesOf as rowsOf } from '#runtime/routes.ts';
-import { BUNDLE_OPTIONS } from '../../bin/build/build.ts';
+import { BUNDLE_OPTIONS, KEPT_PROCESS } from '../../bin/build/build.ts';
 import { checkMatches, EXCHANGE_FILES } from '../../bin/build/bundle-plugins.ts';
-import { KEPT_PROCESS } from '../../bin/build/bundle-program.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -48,7 +47,6 @@ test('build writes a bundle for every Lambda and every task', () => {
   const wanted = [
     ...namesIn('lambdas').map((name) => `lambdas/${name}/index.mjs`),
     ...namesIn('src/tasks').map((name) => `tasks/${name}.mjs`),
-    'tasks/backtest.cjs',
   ];
   expect([...bundles.keys()].sort()).toEqual(wanted.sort());
 });
@@ -73,7 +71,7 @@ test('bundled strategy is evaluated again for each run of the look-ahead analysi
 });
 
 test('backtest task contains no schemas of searches and requests', () => {
-  const { inputs } = bundles.get('tasks/backtest.cjs')!;
+  const { inputs } = bundles.get('tasks/backtest.mjs')!;
   const unused = /^src\/contract\/(hyperopt\/hyperopt|.*\/stored-(signals|webhook|challenge)|.*-api)\.ts$/;
   const bytes = Object.entries(inputs).map(([path, { bytesInOutput }]) =>
     unused.test(path) ? bytesInOutput : 0,
@@ -96,7 +94,7 @@ test('only tasks contain the Parquet reader, with its WebAssembly next to them',
     expect(packagesOf(path), path).not.toContain('parquet-wasm');
     expect(packagesOf(path), path).not.toContain('apache-arrow');
   }
-  expect(packagesOf('tasks/backtest.cjs')).toContain('parquet-wasm');
+  expect(packagesOf('tasks/backtest.mjs')).toContain('parquet-wasm');
   expect(readdirSync(join(outdir, 'tasks'))).toContain('parquet_wasm_bg.wasm');
 });
 
@@ -131,8 +129,6 @@ test.each([
   ['lambdas/data-proxy/index.mjs', 70, 70],
   ['lambdas/data-api/index.mjs', 130, 460],
   ['lambdas/web-files/index.mjs', 320, 320],
-  // It starts the program next to it.
-  ['tasks/backtest.mjs', 5, 5],
   // It starts the other bundles of its folder and contains none of their code.
   ['tasks/fast-lane.mjs', 20, 20],
 ])('%s loads less than %i KB at its start, and less than %i KB ever', (path, atStart, ever) => {
@@ -203,7 +199,7 @@ test("users' strategies are next to the bundles that load them", async () => {
     const { strategies } = await import(pathToFileURL(join(outdir, folder, 'strategies.mjs')).href);
     expect(strategies.map((each: { definition: { name: string } }) => each.definition.name)).toEqual(names);
   }
-  for (const task of ['backtest.cjs', 'hyperopt-trial.mjs', 'image-backtest.mjs']) {
+  for (const task of ['backtest.mjs', 'hyperopt-trial.mjs', 'image-backtest.mjs']) {
     const imported = bundles.get(`tasks/${task}`)!.imports.map(({ path }) => path);
     expect(imported, task).toContain('./strategies.mjs');
   }
@@ -218,7 +214,7 @@ test.each(['backend', 'strategy'])('files of the documentation page are next to 
 
 test('source maps name sources without their content', () => {
   for (const path of fixture.outputs.keys()) {
-    if (!/\.[cm]js$/.test(path)) continue;
+    if (!path.endsWith('.mjs')) continue;
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
   }

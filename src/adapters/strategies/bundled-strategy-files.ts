@@ -1,5 +1,4 @@
 import { shareGlobals } from '../global-state.ts';
-import { importModule } from './import-module.ts';
 import type { StrategyFile } from './strategy-files.ts';
 
 /*
@@ -30,9 +29,7 @@ export async function findStrategyFile(name: string): Promise<StrategyFile | und
   const bundle = `./strategies/${found.file.replace(/ts$/, 'mjs')}`;
   const load = async () => {
     restore(found.file);
-    const { default: definition } = await importModule(
-      new URL(`${bundle}?run=${++runs}`, import.meta.url).href,
-    );
+    const { default: definition } = await import(new URL(`${bundle}?run=${++runs}`, import.meta.url).href);
     return definition as StrategyFile['definition'];
   };
   return { ...found, load, replaced };

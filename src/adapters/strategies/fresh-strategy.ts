@@ -5,7 +5,6 @@ import type { StrategyWithDigest } from '#domain/ports.ts';
 import * as indicators from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { shareGlobals } from '../global-state.ts';
-import { importModule } from './import-module.ts';
 
 /** Suffix of a module URL: the run that the module was loaded for. */
 const RUN = /\?run=\d+$/;
@@ -30,7 +29,7 @@ export function freshStrategy(path: string): Required<Pick<StrategyWithDigest, '
   folders.add(pathToFileURL(`${dirname(path)}/`).href);
   const load = async () => {
     globals.restore(basename(path));
-    const { default: definition } = await importModule(`${address}?run=${++runs}`);
+    const { default: definition } = await import(`${address}?run=${++runs}`);
     return ownDefinition(definition as StrategyDefinition);
   };
   return { load, replaced: globals.replaced };

@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sha256 } from '../sha256.ts';
-import { importModule } from './import-module.ts';
 import { isSource, MAX_SOURCE_BYTES, namedIn } from './source-formats.ts';
 
 export interface StrategyFile extends StrategyWithDigest {
@@ -188,7 +187,7 @@ async function loadFile(
   const path = join(folder, file);
   const fresh = freshStrategy(path);
   try {
-    const module = (await importModule(pathToFileURL(path).href)) as {
+    const module = (await import(pathToFileURL(path).href)) as {
       readonly default?: StrategyDefinition;
     };
     if (!module.default)
