@@ -244,6 +244,40 @@ describe('code in the strategy folder', () => {
     expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toBe('2 2\n');
   });
 
+  it.each([
+    [
+      'a function of JavaScript that throws',
+      "setTimeout(JSON.parse, 0, '{')",
+      'strategy: Expected property name',
+    ],
+    ['a class', 'setImmediate(Float64Array)', "strategy: Constructor Float64Array requires 'new'"],
+    ['no function', 'setInterval(undefined as any)', 'The callback of a timer must be a function'],
+  ])('timer with %s is an error of the strategy', async (_, code, said) => {
+    const file = join(folder, 'calls.ts');
+    writeFileSync(file, `${code};\nexport default 'set';`);
+    const main = join(root, 'calls.mjs');
+    const errors = pathToFileURL(
+      join(import.meta.dirname, '../../src/adapters/processes/unhandled-errors.ts'),
+    );
+    writeFileSync(
+      main,
+      `import { catchUnhandledErrors } from ${JSON.stringify(errors.href)};
+       import process from 'node:process';
+       import { setTimeout } from 'node:timers/promises';
+       const unhandled = catchUnhandledErrors(${JSON.stringify(folder)}, ({ message }) => console.log('own:', message));
+       unhandled.blame('calls');
+       try {
+         await import(${JSON.stringify(pathToFileURL(file).href)});
+         await setTimeout(50);
+         unhandled.check();
+       } catch ({ message }) {
+         console.log(message.replace(/^.* in a timer or an unhandled promise/, 'strategy'));
+       }
+       process.exit();`,
+    );
+    expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toContain(said);
+  });
+
   it('strategy imports another one only by the name that its digest covers', async () => {
     writeFileSync(join(folder, 'other.ts'), "export default 'imported';");
     expect(await importing("export { default } from './other.ts';")).toBe('imported');

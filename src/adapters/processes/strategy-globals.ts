@@ -257,6 +257,12 @@ class Timer {
 // It would make a timer of any object, and Node's functions would read and change the counts of all timers.
 Reflect.deleteProperty(Timer.prototype, 'constructor');
 
+/** Errors of callbacks of strategies. A stack may name this file only: that of `setTimeout(JSON.parse, 0, '{')`. */
+const thrown = new WeakSet<object>();
+
+/** True for an error that the callback of a timer of a strategy has thrown. */
+export const isOfTimer = (error: unknown): boolean => isObject(error) && thrown.has(error);
+
 /** Number of timers that strategies have set and that may still fire. */
 export const strategyTimers = (): number => Timer.waiting;
 
@@ -264,12 +270,18 @@ function plainTimers() {
   type Callback = (...values: unknown[]) => void;
   const { end } = Timer;
   // Node calls a callback as a method of its timer.
-  const plain =
-    (callback: Callback, ended?: () => void): Callback =>
-    (...values) => {
+  const plain = (callback: Callback, ended?: () => void): Callback => {
+    if (typeof callback !== 'function') throw new TypeError('The callback of a timer must be a function');
+    return (...values) => {
       ended?.();
-      callback(...values);
+      try {
+        callback(...values);
+      } catch (error) {
+        if (isObject(error)) thrown.add(error);
+        throw error;
+      }
     };
+  };
   return {
     setTimeout: (callback: Callback, ms?: number, ...values: unknown[]) =>
       new Timer((ended) => timers.setTimeout(plain(callback, ended), ms, ...values)),

@@ -3,7 +3,8 @@ import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { CodedError } from '#contract/values/errors.ts';
 import { BacktestError, describeUnhandled } from '#engine/strategy-errors.ts';
-import { USER_STRATEGIES } from './strategy-files.ts';
+import { USER_STRATEGIES } from '../strategies/strategy-files.ts';
+import { isOfTimer } from './strategy-globals.ts';
 
 /** Errors outside of any call: exceptions in timers, and unhandled promise rejections. */
 export interface UnhandledErrors {
@@ -58,7 +59,7 @@ function addressOf(folder: string): string {
 /** True if the error points to our code or the system and not to the strategy. */
 function isOurs(error: unknown, folder: string | undefined): boolean {
   try {
-    if (!(error instanceof Error)) return false;
+    if (!(error instanceof Error) || isOfTimer(error)) return false;
     const stack = String(error.stack);
     if (folder && stack.includes(folder)) return false;
     if (error instanceof CodedError || 'errno' in error || '$metadata' in error) return true;
