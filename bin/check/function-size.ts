@@ -22,7 +22,9 @@ export function functionProblems(file: string): string[] {
   const lineOf = (at: number) => text.slice(0, at).split('\n').length;
   const problems: string[] = [];
   const check = (name: string, start: number, { end, params, ...sized }: Sized) => {
-    const comment = comments.findLast((each) => each.end <= start && BETWEEN.test(text.slice(each.end, start)));
+    const comment = comments.findLast(
+      (each) => each.end <= start && BETWEEN.test(text.slice(each.end, start)),
+    );
     const says = (reason: string) => comment?.value.replaceAll(/\s*\n\s*\*\s*/g, ' ').includes(reason);
     const line = lineOf(sized.start);
     const lines = lineOf(end) - line + 1;

@@ -200,7 +200,7 @@ export interface MlAnalysis extends Analysis {
 export type FitWindow = typeof fitWindow;
 
 /** Replaces what the strategy computed, before it is used. */
-export interface Settling {
+interface Settling {
   readonly columns: (computed: Computed) => Computed;
   readonly inputs: (inputs: TrainingInputs) => TrainingInputs;
 }
