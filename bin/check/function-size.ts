@@ -25,7 +25,7 @@ export function functionProblems(file: string): string[] {
     const comment = comments.findLast(
       (each) => each.end <= start && BETWEEN.test(text.slice(each.end, start)),
     );
-    const says = (reason: string) => comment?.value.replaceAll(/\s*\n\s*\*\s*/g, ' ').includes(reason);
+    const says = (reason: string) => comment?.value.replaceAll(/[\s*]+/g, ' ').includes(reason);
     const line = lineOf(sized.start);
     const lines = lineOf(end) - line + 1;
     const report = (size: string, reason: string) =>

@@ -64,7 +64,7 @@ it.each([
   ['StoredEvaluation', StoredEvaluation, 1, 'c5fbe10da272d804'],
   ['StoredTrade', StoredTrade, 1, '784c1e0436d64ce6'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
-  ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],
+  ['ChallengeEvent', ChallengeEvent, 2, '3c9c94707ef70f4b'],
   ['StoredSignals', StoredSignals, 1, '8f96d40e2dc4511e'],
   ['StoredWebhook', StoredWebhook, 1, 'c999de4e7dd0c909'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],

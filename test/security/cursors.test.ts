@@ -44,16 +44,13 @@ async function platform() {
   const { registry } = await engine.freshTables();
   const cursorKey = storedCursorKey(engine.client, 'registry', registry);
   const read: unknown[] = [];
-  const handlers = new Proxy(
-    {},
-    {
-      get: () => async (request: { query?: Record<string, unknown>; body?: Record<string, unknown> }) => {
-        const sent = { ...request.query, ...request.body };
-        read.push(sent.cursor ?? sent.page_token);
-        return { status: 200, body: { items: [], next_cursor: INNER, next_page_token: INNER } };
-      },
-    },
-  );
+  const handler = async (request: { query?: Record<string, unknown>; body?: Record<string, unknown> }) => {
+    const sent = { ...request.query, ...request.body };
+    read.push(sent.cursor ?? sent.page_token);
+    return { status: 200, body: { items: [], next_cursor: INNER, next_page_token: INNER } };
+  };
+  const group = new Proxy({}, { get: () => handler });
+  const handlers = new Proxy({}, { get: () => group });
   const owned = { find: async () => ({ owner: 'ann', shared_with: [] }), share: async () => 'done' };
   const host = {
     log: memoryLog().log,

@@ -86,8 +86,9 @@ const timesOf = ({ trades }: Simulation) =>
     exitReason,
   ]);
 
-/** A loss of the whole stake has a price of its own. */
-const losesAll = ({ profit, stake }: SimulatedTrade) => profit <= -stake + 1e-6;
+/** A loss of the whole stake has a price of its own. The stake of an adjusted trade is that of its last exit only. */
+const losesAll = ({ profit, stake, orders, exitReason }: SimulatedTrade) =>
+  profit <= -stake + 1e-6 || (orders !== undefined && exitReason === 'liquidation');
 
 it('market orders that slip are limit orders at the slipped prices, and their exits are that much worse', () => {
   fc.assert(
