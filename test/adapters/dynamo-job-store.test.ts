@@ -1,10 +1,12 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
+import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { toJobItem } from '#adapters/dynamo/job-records.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { everyRow, pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
 let engine: TestEngine;
@@ -53,6 +55,15 @@ describe('DynamoJobStore create and get', () => {
 
   test('get returns undefined for an unknown job', async () => {
     expect(await store.get('bt-unknown')).toBeUndefined();
+  });
+
+  test('get returns undefined for a job of the other store', async () => {
+    const hyperopts = new DynamoHyperoptStore(engine.client, engine.tables.jobs);
+    await hyperopts.create(pendingHyperopt('ho-other'));
+    await store.create(pendingJob('bt-other'));
+    expect(await store.get('ho-other')).toBeUndefined();
+    expect(await hyperopts.get('bt-other')).toBeUndefined();
+    expect(await hyperopts.get('ho-other')).toMatchObject({ job_id: 'ho-other' });
   });
 
   test('job keeps numbers beyond the safe integers', async () => {

@@ -57,6 +57,7 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
   constructor(client: DynamoDBDocumentClient, table: string) {
     super(client, table, {
       kinds: [STUDY_KIND],
+      isOwn: ({ kind }) => kind === STUDY_KIND,
       lane: 'hyperopt',
       strategyOf: (job) => job.base.strategy,
       toJob,

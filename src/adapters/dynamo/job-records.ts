@@ -97,6 +97,8 @@ export interface JobChange {
 interface JobType<Job, Row> {
   /** Kinds of the jobs. Lists show the first. */
   readonly kinds: readonly [string, ...string[]];
+  /** True for an item of the store: the table has those of both, and a request may name the other's. */
+  readonly isOwn: (item: Item) => boolean;
   /** Lane of jobs that name none. */
   readonly lane: LaneName;
   readonly strategyOf: (job: Job) => string;
@@ -149,7 +151,7 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
     const { Item } = await this.client.send(
       new GetCommand({ TableName: this.table, Key: jobKey(jobId), ConsistentRead: true }),
     );
-    return Item && !isPast(Item.expires_at) ? this.#type.toJob(Item) : undefined;
+    return Item && !isPast(Item.expires_at) && this.#type.isOwn(Item) ? this.#type.toJob(Item) : undefined;
   }
 
   async list(

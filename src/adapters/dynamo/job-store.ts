@@ -3,6 +3,7 @@ import * as z from 'zod';
 import {
   BacktestExecutionInput,
   BacktestResult,
+  JOB_KINDS,
   type JobIn,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
@@ -72,6 +73,7 @@ export class DynamoJobStore
   constructor(client: DynamoDBDocumentClient, table: string) {
     super(client, table, {
       kinds: ['backtest', 'validation'],
+      isOwn: ({ kind = 'backtest' }) => JOB_KINDS.some((own) => own === kind),
       lane: 'backtest',
       strategyOf: (job) => job.config.strategy,
       toJob: (item) => parseItem(StoredBacktestJob, item),

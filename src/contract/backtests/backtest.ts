@@ -167,7 +167,7 @@ export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
  * - A `validation` runs the staging checks of a registered version. Its ID begins with `va-` instead of `bt-`.
  * - A `canary` is the backtest by which the platform tests itself. It is deleted after a day.
  */
-const JOB_KINDS = ['backtest', 'validation', 'canary'] as const;
+export const JOB_KINDS = ['backtest', 'validation', 'canary'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const VALIDATION_ID_PREFIX = 'va-';
