@@ -34,10 +34,10 @@ it.skipIf(bin === '').each([
   const result = await fuzzPlatform(bin, auth, SMALL);
   expect(result.passed, result.report).toBe(true);
   expect(requestsOf(result)).toBeGreaterThan(300);
-  // Requests must reach the operations, not only their validation.
+  // Requests must reach the operations, not only their validation. Where tokens are required, some callers must be refused.
   const operations = Object.keys(result.counts).length;
   expect(operations).toBeGreaterThan(100);
-  expect(neverSucceeded(result).length).toBeLessThan(operations * 0.25);
+  expect(neverSucceeded(result).length).toBeLessThan(operations * (auth ? 0.5 : 0.25));
 });
 
 /** Each path breaks one rule. The text is what the report must say of it. */
