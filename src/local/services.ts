@@ -93,21 +93,7 @@ function sharedDeps({ exchange, checkDiskSpace, log }: LocalServiceOptions, part
 }
 
 /** What every local service is hosted with. */
-const hosting = ({
-  log,
-  authenticate,
-  audit,
-  cursorKey,
-  checkDiskSpace,
-  checkResponses,
-}: LocalServiceOptions) => ({
-  log,
-  authenticate,
-  audit,
-  cursorKey,
-  checkDiskSpace,
-  checkResponses,
-});
+const hosting = ({ port: _, exchange: __, ...host }: LocalServiceOptions) => host;
 
 /** Serves the local backend, and at its address each other service under a prefix. */
 export async function startBackend(

@@ -10,7 +10,6 @@ import { ACCESS_OPERATIONS } from './access.ts';
 import { AUDIT_OPERATIONS } from './audit.ts';
 import { documentationOperations } from './documentation.ts';
 
-const _BACKTESTS = 'Backtests';
 const STRATEGIES = 'Strategies';
 const MARKET_DATA = 'Market data';
 
