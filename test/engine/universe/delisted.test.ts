@@ -105,6 +105,20 @@ describe('pair that was delisted within the run', () => {
       ]);
   });
 
+  it.each(cases)('is closed before those left open, also if it ends with the run, %s', (_, settings) => {
+    const longest = staying({ pair: 'OTHER', rows: prices(ROWS), enterLong: [1] });
+    const late = delisted(
+      { pair: 'ENDED', rows: prices(ENDED), enterLong: [2], startsAt: ROWS - ENDED },
+      0,
+      START + ROWS * HOUR,
+    );
+    const { trades } = simulate([longest, late], settingsOf({ ...WIDE, maxOpenTrades: 2, ...settings }));
+    expect(trades.map(({ pair, exitReason }) => [pair, exitReason])).toEqual([
+      ['ENDED', 'delisted'],
+      ['OTHER', 'force_exit'],
+    ]);
+  });
+
   it('position is left open in a part of the run that ends before the delisting', () => {
     const at = START + (ENDED + 2) * HOUR;
     expect(summary(simulate([delisted(ENTERED, 0.1, at)], settingsOf(WIDE)))).toEqual([

@@ -29,6 +29,7 @@ function simulateEveryStep(run: Run, onStep: (step: number) => void): void {
     if (next === step) simulatePairs(run);
     onStep(step);
   }
+  closeDelisted(run);
 }
 
 /** Simulates the steps with a possible event. */
