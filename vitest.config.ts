@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { passOf, SUITES, skipLine } from './test/suites/suites.ts';
 
 // The workers, and the processes that tests start, load what was compiled before instead of compiling it again.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/touchstone');
@@ -28,6 +29,17 @@ const FULL = 'test/**/*.full.test.ts';
 /** Files that replace modules: other files of a shared worker would have loaded these. */
 const MOCKING = ['test/security/secrets.test.ts'];
 
+/** Patterns of tests whose suite passed on the present sources: `npm test` and `npm run test:full` skip them, and say so. */
+const SKIPPED = process.argv.includes('skip-unchanged') ? unchanged() : [];
+
+function unchanged(): string[] {
+  return SUITES.flatMap((suite) => {
+    const pass = passOf(suite);
+    if (pass) console.log(skipLine(suite, pass));
+    return pass ? suite.tests : [];
+  });
+}
+
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -47,7 +59,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/{engine,contract,domain,http,runtime,security,e2e,cli,client}/**/*.test.ts'],
-          exclude: [FULL, ...MOCKING],
+          exclude: [FULL, ...MOCKING, ...SKIPPED],
           isolate: false,
           unstubEnvs: true,
         },
@@ -58,7 +70,7 @@ export default defineConfig({
         test: {
           name: 'stacks',
           include: ['test/stacks/**/*.test.ts'],
-          exclude: [FULL],
+          exclude: [FULL, ...SKIPPED],
           globalSetup: 'test/support/synthesize.ts',
           isolate: false,
         },
@@ -69,7 +81,7 @@ export default defineConfig({
         test: {
           name: 'web',
           include: ['test/web/**/*.test.ts'],
-          exclude: [FULL],
+          exclude: [FULL, ...SKIPPED],
           globalSetup: 'test/web/support/build.ts',
           isolate: false,
         },
@@ -79,7 +91,7 @@ export default defineConfig({
         test: {
           name: 'rest',
           include: ['test/{adapters,lambdas,statemachines}/**/*.test.ts', ...MOCKING],
-          exclude: [FULL],
+          exclude: [FULL, ...SKIPPED],
         },
       },
       {
@@ -87,6 +99,7 @@ export default defineConfig({
         test: {
           name: 'full',
           include: [FULL],
+          exclude: SKIPPED,
           globalSetup: 'test/web/support/build.ts',
           isolate: false,
           unstubEnvs: true,
