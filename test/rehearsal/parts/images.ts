@@ -2,7 +2,7 @@ import { missingForImages } from '../../stacks/image-fixture.ts';
 import { runCommand } from '../cdk.ts';
 import type { Part } from '../rehearsal.ts';
 
-/** Builds the Dockerfile of the tasks and runs its programs, as test/stacks/image.test.ts does where buildah is installed. */
+/** Builds the Dockerfile of the tasks and runs its programs, as test/stacks/image.full.test.ts does where buildah is installed. */
 export const images: Part = {
   name: 'images',
   title: 'image of the tasks',
@@ -12,7 +12,7 @@ export const images: Part = {
     await rehearsal.verify('image of the tasks', async () => {
       const { status, text } = await runCommand(
         'vitest',
-        ['run', '--project', 'stacks', 'test/stacks/image.test.ts'],
+        ['run', '--project', 'full', 'test/stacks/image.full.test.ts'],
         {},
       );
       if (status !== 0) throw new Error(text.slice(-3000));
