@@ -1,3 +1,4 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
@@ -30,6 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
+async function putAll(table: string, items: readonly Record<string, unknown>[]): Promise<void> {
+  for (let at = 0; at < items.length; at += 25) {
+    const part = items.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } }));
+    await engine.client.send(new BatchWriteCommand({ RequestItems: { [table]: part } }));
+  }
+}
+
 describe('version list', () => {
   it('list returns versions newest first, with count and aliases', async () => {
     const { body } = await models('/versions');
@@ -56,6 +64,55 @@ describe('version list', () => {
       expect(body).toMatchObject({ count: 2, versions: [{ version: '3' }, { version: '1' }] });
     },
   );
+
+  it('pages of the list have every version once, newest first', async () => {
+    const seen: string[] = [];
+    let path = '/versions?include_archived=false&limit=1';
+    for (
+      let cursor: string | null = '';
+      cursor !== null;
+      path = `${path.split('&cursor')[0]}&cursor=${cursor}`
+    ) {
+      const { status, body } = await models(path);
+      expect([status, body.count]).toEqual([200, 1]);
+      seen.push(...body.versions.map(({ version }: any) => version));
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual(['3', '1']);
+  });
+
+  it('a cursor of the list belongs to its model and its filter', async () => {
+    const { body } = await models('/versions?limit=1');
+    expect(body.next_cursor).toEqual(expect.any(String));
+    const { body: other } = await models(`/versions?include_archived=false&cursor=${body.next_cursor}`);
+    expect(other.detail).toMatchObject({ code: 'VAL006', field: 'cursor' });
+  });
+
+  it('a page of long versions ends below the size of a response and continues', async () => {
+    const long = await registryFixture(engine);
+    await long.register();
+    const template = (await long.items()).find(({ sk }) => String(sk).startsWith('VERSION#'))!;
+    const description = 'x'.repeat(60_000);
+    const numbers = Array.from({ length: 110 }, (_, at) => String(at + 2));
+    await putAll(
+      long.table,
+      numbers.map((version) => ({
+        ...template,
+        sk: `VERSION#${version.padStart(6, '0')}`,
+        version,
+        description,
+      })),
+    );
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await long.get(`/api/v1/models/${MODEL}/versions?${cursor}`);
+      expect(JSON.stringify(body).length).toBeLessThan(5 * 1024 * 1024);
+      seen.push(...body.versions.map(({ version }: any) => version));
+      if (body.next_cursor === null) break;
+      cursor = `cursor=${body.next_cursor}`;
+    }
+    expect(seen).toEqual([...numbers.toReversed(), '1']);
+  });
 
   it('include_archived that is not a boolean is rejected', async () => {
     const { status, body } = await models('/versions?include_archived=maybe');

@@ -7,6 +7,7 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
     sharing: store.sharing,
     read: store.read.bind(store),
     versions: store.versions.bind(store),
+    versionsBelow: store.versionsBelow.bind(store),
     history: store.history.bind(store),
     eventAt: store.eventAt.bind(store),
     commit: store.commit.bind(store),

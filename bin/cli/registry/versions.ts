@@ -112,11 +112,17 @@ async function printVersions(
   model: string,
   { archived, json }: VersionsOptions,
 ): Promise<void> {
-  const list = await client.get<z.infer<typeof ModelVersionList>>(
-    `/api/v1/models/${encodeURIComponent(model)}/versions?include_archived=${archived}`,
-  );
-  if (json) return console.log(JSON.stringify(list));
-  const { versions } = list;
+  const versions: ModelVersion[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = queryOf({ include_archived: archived, cursor: cursor ?? undefined });
+    const page: z.infer<typeof ModelVersionList> = await client.get(
+      `/api/v1/models/${encodeURIComponent(model)}/versions?${query}`,
+    );
+    versions.push(...page.versions);
+    cursor = page.next_cursor;
+  } while (cursor);
+  if (json) return console.log(JSON.stringify({ model_name: model, versions, count: versions.length }));
   console.log(
     versions.length > 0
       ? versionTable(versions)

@@ -297,6 +297,12 @@ class Calls(unittest.TestCase):
         self.assertEqual(list(ts.backtests(status="completed")), [1, 2, 3])
         self.assertEqual([url.params.get("cursor") for _, url, _, _ in self.requests], [None, "a", "b"])
 
+    def test_versions_of_a_model_are_read_to_their_last_page(self):
+        pages = [{"versions": [2], "next_cursor": "a"}, {"versions": [1], "next_cursor": None}]
+        ts = self.platform(*(httpx.Response(200, json=page) for page in pages))
+        self.assertEqual(ts.model("ema_crossover").versions(include_archived=False), [2, 1])
+        self.assertEqual([url.params.get("cursor") for _, url, _, _ in self.requests], [None, "a"])
+
     def test_lists_with_numbered_pages_are_read_to_the_last_one(self):
         ts = self.platform(
             *(

@@ -84,15 +84,23 @@ export class DynamoRegistryStore implements RegistryStore {
   }
 
   async versions(model: string): Promise<readonly StoredVersion[]> {
-    const pages = paginateQuery(
-      { client: this.#client },
-      { ...this.#itemsOf(model, VERSION_PREFIX), ConsistentRead: true },
-    );
     const versions: StoredVersion[] = [];
-    for await (const { Items = [] } of pages) {
-      versions.push(...Items.map((item) => readItem(StoredVersion, item)));
-    }
+    for await (const version of this.versionsBelow(model, null)) versions.push(version);
     return versions;
+  }
+
+  async *versionsBelow(model: string, version: string | null, size?: number): AsyncGenerator<StoredVersion> {
+    const pages = paginateQuery(
+      { client: this.#client, ...(size !== undefined && { pageSize: size }) },
+      {
+        ...this.#itemsOf(model, VERSION_PREFIX),
+        ConsistentRead: true,
+        ExclusiveStartKey: version === null ? undefined : { ...versionKey(model, version) },
+      },
+    );
+    for await (const { Items = [] } of pages) {
+      for (const item of Items) yield readItem(StoredVersion, item);
+    }
   }
 
   async history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>> {

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from '../backtests/backtest.ts';
 import { given } from '../common/null-fields.ts';
-import { paginated } from '../common/page.ts';
-import { booleanParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { nextCursor, paginated } from '../common/page.ts';
+import { booleanParameter, integerParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
 import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
 import { ALIAS_LIMITS, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from '../values/registry-limits.ts';
-import { MAX_ID_LENGTH } from '../values/request-limits.ts';
+import { MAX_ID_LENGTH, VERSION_PAGE_LIMITS } from '../values/request-limits.ts';
 import { WaiveRequest } from './release-policy.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
@@ -251,7 +251,8 @@ export const ModelVersionList = z
   .object({
     model_name: modelName,
     versions: z.array(ModelVersion).meta({ description: 'Newest number first' }),
-    count: z.int(),
+    count: z.int().meta({ description: 'Length of `versions`' }),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'ModelVersionList' });
 
@@ -281,6 +282,11 @@ export const ModelVersionParams = ModelParams.extend({
 
 export const VersionsQuery = z.object({
   include_archived: booleanParameter('Archived versions too').default(true),
+  limit: integerParameter({
+    ...VERSION_PAGE_LIMITS,
+    description: 'Maximum number of versions on a page; a page is at most 5 MB',
+  }).default(VERSION_PAGE_LIMITS.default),
+  cursor: PAGE_FIELDS.cursor,
 });
 
 export const HistoryQuery = z.object({

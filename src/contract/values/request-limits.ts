@@ -16,6 +16,9 @@ export const AUDIT_DEFAULTS = { days: 7 } as const;
 /** Items on a page of a list. */
 export const PAGE_LIMITS = { min: 1, max: 100, default: 20 } as const;
 
+/** Versions on a page of a model's list: as many as one answer holds, since callers from before it had pages expect all. */
+export const VERSION_PAGE_LIMITS = { min: 1, max: 1_000, default: 1_000 } as const;
+
 /** Bounds of command line options that no request has. */
 export const CLI_LIMITS = {
   /** Times at which `check` removes later candles. */

@@ -6,7 +6,7 @@ import { MAX_ID_LENGTH } from '#contract/values/request-limits.ts';
 import { type Caller, mayAccess } from '../access/access.ts';
 import type { Strategies } from '../config/strategy-ports.ts';
 import type { Clock } from '../ports.ts';
-import { listVersions, modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
+import { modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { isOwnTag, OWN_TAGS } from '../shared/validate.ts';
 import { aliasesOf } from '../transitions/find-version.ts';
@@ -44,7 +44,7 @@ export async function modelNames(
 
 /** A model with the newest version of each stage. Throws RES002, SVC005. */
 export async function readModel(deps: MlflowModelsDeps, name: string): Promise<MlflowModel> {
-  const { model, versions } = await modelWithVersions(deps, { model: name, includeArchived: true });
+  const { model, versions } = await modelWithVersions(deps, name);
   return {
     ...times(model),
     name,
@@ -88,7 +88,7 @@ export function newModelView(
 
 /** Versions of a model, newest number first. Throws RES002, SVC005. */
 export async function readVersions(deps: MlflowModelsDeps, name: string): Promise<MlflowVersion[]> {
-  const versions = await listVersions(deps, { model: name, includeArchived: true });
+  const { versions } = await modelWithVersions(deps, name);
   return versions.map((version) => versionView(name, version));
 }
 
@@ -111,7 +111,7 @@ export async function latestVersions(
   stages: readonly string[] = [],
 ): Promise<MlflowVersion[]> {
   const wanted = stages.map((stage) => stageOf(stage, 'stages'));
-  const versions = await listVersions(deps, { model: name, includeArchived: true });
+  const { versions } = await modelWithVersions(deps, name);
   return newestOf(
     name,
     versions,

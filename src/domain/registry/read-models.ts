@@ -1,7 +1,9 @@
 import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry/registry-api.ts';
 import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { MAX_RESPONSE_BYTES } from '#contract/values/request-limits.ts';
 import type { Clock, Page } from '../ports.ts';
+import type { Cursors } from '../shared/cursors.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { unknownModel } from '../shared/unknown-resources.ts';
 import type { StagingChecks } from '../transitions/check-status.ts';
@@ -9,35 +11,68 @@ import { currentValidation, lookAheadStateOfVersion } from '../transitions/check
 import { aliasNames, readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 
+/** Bytes of a response around its versions: names and the cursor. */
+const ROOM_FOR_ENVELOPE = 8_192;
+
 export interface ReadModelsDeps {
   readonly registry: RegistryStore;
   readonly clock: Clock;
   readonly stagingChecks: Pick<StagingChecks, 'outcome'> | null;
 }
 
-/** Versions of a model, newest number first. Throws RES002 for an unknown model, SVC005. */
-export async function listVersions(
-  deps: ReadModelsDeps,
-  input: { readonly model: string; readonly includeArchived: boolean },
-): Promise<readonly ModelVersion[]> {
-  return (await modelWithVersions(deps, input)).versions;
+interface ListVersionsInput {
+  readonly model: string;
+  readonly includeArchived: boolean;
+  readonly limit: number;
+  readonly cursor: string | null;
 }
 
-/** A model and its versions, newest number first. Throws RES002 for an unknown model, SVC005. */
+/** One page of the versions of a model, newest number first. Throws RES002 for an unknown model, VAL006, SVC005. */
+export async function listVersions(
+  deps: ReadModelsDeps & { readonly cursors: Cursors },
+  input: ListVersionsInput,
+): Promise<Page<ModelVersion>> {
+  const { includeArchived, limit, cursor } = input;
+  const scope = { list: 'versions', model: input.model, include_archived: String(includeArchived) };
+  const below = cursor === null ? null : deps.cursors.decode(cursor, scope, 1)[0]!;
+  const { model } = await deps.registry.read(input.model, []);
+  if (!model) throw unknownModel(input.model);
+  // One version more than the limit shows that another page follows.
+  const found: StoredVersion[] = [];
+  for await (const version of deps.registry.versionsBelow(input.model, below, limit + 1)) {
+    if (includeArchived || version.stage !== 'Archived') found.push(version);
+    if (found.length > limit) break;
+  }
+  const items = upToBytes(await viewsOf(deps, model, found.slice(0, limit)));
+  const more = items.length < found.length;
+  return { items, next: more ? deps.cursors.encode([items.at(-1)!.version], scope) : null };
+}
+
+/** The first of the versions that fit into a response; at least one. */
+function upToBytes(versions: readonly ModelVersion[]): ModelVersion[] {
+  let bytes = 0;
+  return versions.filter((version, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(version)) + 1;
+    return index === 0 || bytes < MAX_RESPONSE_BYTES - ROOM_FOR_ENVELOPE;
+  });
+}
+
+/** A model and all of its versions, newest number first. Throws RES002 for an unknown model, SVC005. */
 export async function modelWithVersions(
   deps: ReadModelsDeps,
-  input: { readonly model: string; readonly includeArchived: boolean },
+  name: string,
 ): Promise<{ readonly model: StoredModel; readonly versions: readonly ModelVersion[] }> {
-  const [{ model }, all] = await Promise.all([
-    deps.registry.read(input.model, []),
-    deps.registry.versions(input.model),
-  ]);
-  if (!model) throw unknownModel(input.model);
-  const shown = input.includeArchived ? all : all.filter(({ stage }) => stage !== 'Archived');
-  const versions = await Promise.all(
-    shown.map(async (version) => view(model, await asItIsNow(deps, version))),
-  );
-  return { model, versions };
+  const [{ model }, all] = await Promise.all([deps.registry.read(name, []), deps.registry.versions(name)]);
+  if (!model) throw unknownModel(name);
+  return { model, versions: await viewsOf(deps, model, all) };
+}
+
+function viewsOf(
+  deps: ReadModelsDeps,
+  model: StoredModel,
+  versions: readonly StoredVersion[],
+): Promise<ModelVersion[]> {
+  return Promise.all(versions.map(async (version) => view(model, await asItIsNow(deps, version))));
 }
 
 /** One version, by number or alias. Throws RES002, RES003, SVC005. */

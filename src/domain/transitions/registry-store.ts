@@ -110,6 +110,8 @@ export interface RegistryStore extends TransitionStore<StageTransition> {
   read(model: string, versions: readonly string[], key?: IdempotencyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */
   versions(model: string): Promise<readonly StoredVersion[]>;
+  /** The versions below a number (null: all), newest number first, read `size` at a time. */
+  versionsBelow(model: string, version: string | null, size: number): AsyncIterable<StoredVersion>;
   /** Newest first. Throws VAL006 for a broken cursor. */
   history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>>;
   /** The last event at or before a time (ISO 8601, milliseconds). */

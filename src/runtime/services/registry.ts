@@ -69,11 +69,10 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
       return reply(200, rolledBack, ignoredKeys(body, RollbackRequest));
     },
     listVersions: async ({ params: { model_name }, query }) => {
-      const versions = await listVersions(deps, {
-        model: model_name,
-        includeArchived: query.include_archived,
-      });
-      return { status: 200, body: { model_name, versions, count: versions.length } };
+      const { include_archived: includeArchived, limit, cursor = null } = query;
+      const page = await listVersions(deps, { model: model_name, includeArchived, limit, cursor });
+      const versions = [...page.items];
+      return { status: 200, body: { model_name, versions, count: versions.length, next_cursor: page.next } };
     },
     getVersion: async ({ params: { model_name, version } }) => ({
       status: 200,

@@ -66,6 +66,8 @@ export interface UseCallOptions<T> {
   readonly isMoving?: (data: T) => boolean;
   /** The data never change: they are loaded once. */
   readonly isImmutable?: boolean;
+  /** Reads the data instead of one call of the operation, for example all pages of a list. */
+  readonly read?: (signal: AbortSignal) => Promise<T>;
   /** Keep the data of the last request in view while those of the next load, for example of another page. */
   readonly keepPrevious?: boolean;
 }
@@ -73,10 +75,17 @@ export interface UseCallOptions<T> {
 function callOptions<I extends OperationId>(
   id: I,
   request: RequestOf<I>,
-  { enabled = true, isMoving, isImmutable = false, keepPrevious = false }: UseCallOptions<ResponseOf<I>>,
+  {
+    enabled = true,
+    isMoving,
+    isImmutable = false,
+    keepPrevious = false,
+    read,
+  }: UseCallOptions<ResponseOf<I>>,
 ): UseQueryOptions<ResponseOf<I>, Error> {
   return {
     ...queryOf(id, request),
+    ...(read ? { queryFn: ({ signal }) => read(signal) } : {}),
     enabled,
     ...(isImmutable ? { staleTime: Number.POSITIVE_INFINITY } : {}),
     ...(keepPrevious ? { placeholderData: (previous: ResponseOf<I> | undefined) => previous as never } : {}),

@@ -311,15 +311,17 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/models/{model_name}/rollback", path_values={"model_name": model_name}, body=body, key=idempotency_key, keyed=True)
 
-    def list_versions(self, model_name: str, *, include_archived: bool | None = None) -> types.ModelVersionList:
+    def list_versions(self, model_name: str, *, include_archived: bool | None = None, limit: int | None = None, cursor: str | None = None) -> types.ModelVersionList:
         """Versions of a model, newest number first.
 
         For the owner of the model, whom it is shared with, and admins.
 
         :param model_name: Name of the strategy: a model is named as its strategy
         :param include_archived: Archived versions too
+        :param limit: Maximum number of versions on a page; a page is at most 5 MB
+        :param cursor: `next_cursor` of the previous page, with the same filters
         """
-        return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/versions", path_values={"model_name": model_name}, query={"include_archived": include_archived})
+        return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/versions", path_values={"model_name": model_name}, query={"include_archived": include_archived, "limit": limit, "cursor": cursor})
 
     def get_version(self, model_name: str, version: str) -> types.ModelVersionDetail:
         """A version with its configuration and validation.

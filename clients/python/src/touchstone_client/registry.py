@@ -30,8 +30,11 @@ class Model:
         self.name = name
 
     def versions(self, *, include_archived: bool | None = None) -> list[types.ModelVersion]:
-        """Versions, newest first."""
-        return self._platform.backend.list_versions(self.name, include_archived=include_archived)["versions"]
+        """All versions, newest first."""
+        pages = self._platform.pages(
+            self._platform.backend.list_versions, self.name, include_archived=include_archived
+        )
+        return [version for page in pages for version in page["versions"]]
 
     def version(self, version: VersionName) -> Version:
         """A version by its number, `latest` or `champion`."""

@@ -3692,6 +3692,9 @@ class ModelVersionList(TypedDict):
     versions: list[ModelVersion]
     """Newest number first"""
     count: int
+    """Length of `versions`"""
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
 
 
 class ModelVersionThresholds1(TypedDict):

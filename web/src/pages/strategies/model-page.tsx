@@ -1,6 +1,6 @@
 import './strategies.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { ApiError, type ResponseOf } from '../../api/client.ts';
+import { ApiError, call, type ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
@@ -23,7 +23,11 @@ export function ModelPage() {
   const query = useCall(
     'listVersions',
     { params: { model_name: name } },
-    { isMoving: ({ versions }) => versions.some(({ validation_status }) => validation_status === 'pending') },
+    {
+      // The version in Production may be older than those of the first page.
+      read: (signal) => allVersions(name, signal),
+      isMoving: ({ versions }) => versions.some(({ validation_status }) => validation_status === 'pending'),
+    },
   );
   const configuration = useCall('getStrategy', { params: { name } });
   return (
@@ -63,6 +67,21 @@ export function ModelPage() {
       )}
     </>
   );
+}
+
+async function allVersions(model_name: string, signal: AbortSignal): Promise<ResponseOf<'listVersions'>> {
+  const versions: Version[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: ResponseOf<'listVersions'> = await call(
+      'listVersions',
+      { params: { model_name }, ...(cursor === null ? {} : { query: { cursor } }) },
+      { signal },
+    );
+    versions.push(...page.versions);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return { model_name, versions, count: versions.length, next_cursor: null };
 }
 
 /** A strategy without a version is no fault. */
