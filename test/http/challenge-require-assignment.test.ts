@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChallengeFixture, challengeFixture, generated } from '../support/challenge-fixture.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
 
@@ -91,6 +91,27 @@ it('trade without an assigned key is stored as unassigned and changes no totals'
     unassigned: false,
     misassigned: true,
   });
+});
+
+it('trade that was over, or open for more than 60 s, when its key was assigned does not count', async () => {
+  const { challenge_id: id } = await started();
+  fixture.clock.forward(HOUR);
+  const ago = (seconds: number) => new Date(fixture.clock.now() - 1000 * seconds).toISOString();
+  const assigned = async (key: string) =>
+    (await fixture.post(id, 'assignments', { assignment_key: key })).body.variant;
+  const flags = async (trade_id: string, times: object, close?: object) => {
+    const variant = await assigned(trade_id);
+    const trade = { trade_id, assignment_key: trade_id, variant, profit_pct: 9 };
+    let { body } = await fixture.post(id, 'trades', { ...trade, ...times, ...(close && { status: 'open' }) });
+    if (close) ({ body } = await fixture.post(id, 'trades', { ...trade, ...times, ...close }));
+    return [body.unassigned, body.champion_trades + body.challenger_trades];
+  };
+  expect(await flags('over', { opened_at: ago(3), closed_at: ago(1) })).toEqual([true, 0]);
+  expect(await flags('over, without an open time', { closed_at: ago(1) })).toEqual([true, 0]);
+  expect(await flags('open', { opened_at: ago(61) })).toEqual([true, 0]);
+  expect(await flags('known at its close', {}, { closed_at: ago(1) })).toEqual([true, 0]);
+  expect(await flags('clock behind', { opened_at: ago(60) })).toEqual([false, 1]);
+  expect((await fixture.read(id)).body).toMatchObject({ unassigned_trades: 4 });
 });
 
 it('without require_assignment a trade assigns its new key and counts', async () => {

@@ -76,7 +76,7 @@ export function applyTrade(
     canary_stage: given?.canary_stage ?? entered,
     status: posted.status,
     misassigned: given !== undefined && given.variant !== variant,
-    unassigned: require_assignment && !known.assignment,
+    unassigned: isUnassigned(challenge, known, { opened_at, closed_at }),
     late,
     ...posted.details,
     closed_at,
@@ -113,10 +113,13 @@ function applyAgain(
   checkTimes(challenge, posted, at);
   const next = { ...stored, ...changes };
   const late = stored.late || isLate(challenge, next.opened_at);
-  const trade: StoredTrade = { ...next, profit_pct: posted.details.profit_pct, late, updated_at: at };
+  const unassigned = stored.unassigned || isUnassigned(challenge, known, next);
+  const { profit_pct } = posted.details;
+  const trade: StoredTrade = { ...next, profit_pct, late, unassigned, updated_at: at };
   const isTraffic = !late && posted.status === 'closed';
   const counted = changed(progress, {
     late: challenge.late + (late && !stored.late ? 1 : 0),
+    unassigned: challenge.unassigned + (unassigned && !stored.unassigned ? 1 : 0),
     ...(isTraffic && { last_traffic_at: at }),
   });
   return { ...countTrade(counted, { now: trade, before: stored, assignment }), trade, duplicate: false };
@@ -125,6 +128,20 @@ function applyAgain(
 /** True for a trade outside of the challenge: opened before its start, or logged after its end. */
 function isLate({ status, created_at }: StoredChallenge, opened_at: string | null): boolean {
   return status !== 'active' || (opened_at !== null && opened_at < created_at);
+}
+
+/**
+ * True for a trade without a key that was assigned before it, where one is required. An open time may precede the assignment by the
+ * difference of two clocks; a trade that had closed by then has a known result.
+ */
+function isUnassigned(
+  { require_assignment }: StoredChallenge,
+  { assignment }: Known,
+  { opened_at, closed_at }: Pick<TradeDetails, 'opened_at' | 'closed_at'>,
+): boolean {
+  if (!require_assignment || !assignment) return require_assignment;
+  const from = isoTime(Date.parse(assignment.at) - 1000 * LIMITS.ahead_seconds);
+  return (opened_at !== null && opened_at < from) || (closed_at !== null && closed_at < assignment.at);
 }
 
 /** Throws VAL001 for a trade that was closed before the start of the challenge, and for a time of the future. */
