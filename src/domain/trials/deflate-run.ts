@@ -1,5 +1,6 @@
 import type { Deflation } from '#contract/jobs/trial-ledger.ts';
 import { lowestOf } from '#contract/values/deflated-ratio.ts';
+import { DAY_MS } from '#contract/values/durations.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import type { TrialScope } from '#contract/values/trial-scopes.ts';
 import {
@@ -26,7 +27,7 @@ export interface DeflatedRun extends TrialRun {
   readonly sample: SharpeSample | undefined;
 }
 
-/** Part of its date range that a trial shares with a run against which it counts. */
+/** Part of the date range of a run that a trial shares, to count against it. */
 const MIN_SHARED = 0.05;
 
 /** Number of trials and moments of their Sharpe ratios. */
@@ -67,12 +68,13 @@ export function deflateRun(run: DeflatedRun, known: TrialsOfOwner): Deflations {
 }
 
 /** The rule by which a trial counts against a run. Unknown parts of a sum overlap with every run. */
-function countsAgainst(run: TrialRun, { simulated, assets, start, end }: TrialSum['of']): boolean {
+function countsAgainst(run: DeflatedRun, { simulated, assets, start, end }: TrialSum['of']): boolean {
   if (simulated !== null && simulated !== run.simulated) return false;
   if (assets && !assets.some((asset) => run.assets.includes(asset))) return false;
   if (start === null || end === null) return true;
   const shared = Math.min(end, run.end) - Math.max(start, run.start);
-  return shared >= MIN_SHARED * (run.end - run.start);
+  // A requested range may begin long before the first candle: only the days that were traded make it the run's own.
+  return shared >= MIN_SHARED * Math.min(run.end - run.start, run.days * DAY_MS);
 }
 
 /** The run and the trials with other daily returns than its own, each once, and the sums. */

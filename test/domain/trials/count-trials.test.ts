@@ -226,13 +226,14 @@ describe('trials that count', () => {
     const owner = newOwner();
     const range = (start: string, end: string) => ({ date_range: { start, end } });
     await count({ owner, ...range('2024-01-01T00:00:00.000Z', '2024-01-06T00:00:00.000Z') }, A);
+    const long = equityOf(2, 3, 100);
     const run = range('2024-01-01T00:00:00.000Z', '2024-04-10T00:00:00.000Z');
-    expect((await count({ owner, ...run }, B)).owner).toBe(2);
+    expect((await count({ owner, ...run }, long)).owner).toBe(2);
     const longer = range('2024-01-01T00:00:00.000Z', '2024-04-10T00:00:00.020Z');
-    expect((await count({ owner: newOwner(), ...longer }, B)).owner).toBe(1);
+    expect((await count({ owner: newOwner(), ...longer }, long)).owner).toBe(1);
     const other = newOwner();
     await count({ owner: other, ...range('2024-01-01T00:00:00.000Z', '2024-01-05T23:59:59.999Z') }, A);
-    expect((await count({ owner: other, ...run }, B)).owner).toBe(1);
+    expect((await count({ owner: other, ...run }, long)).owner).toBe(1);
   });
 
   it('numbers of owner, strategy and session differ by what they count', async () => {

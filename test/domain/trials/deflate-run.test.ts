@@ -70,6 +70,15 @@ describe('deflated Sharpe ratio', () => {
     expect(found.deflated_sharpe_ratio).toBeCloseTo(expected.ratio, 12);
   });
 
+  it('a range that begins long before the first candle does not leave out the trials of the traded days', () => {
+    const trials = [0.1, 0.12, 0.14].map((sharpe) => trial(sharpe, { start: day(31), end: day(292) }));
+    const asked = runOf(0.157, { start: day(-8_766), days: 365 });
+    expect(owner(asked, trials)).toEqual(owner(runOf(0.157), trials));
+    expect(owner(asked, trials).trials).toBe(4);
+    // It was traded for all of that time.
+    expect(owner(runOf(0.157, { start: day(-8_766), days: 9_131 }), trials).trials).toBe(1);
+  });
+
   it('a smoke run or a disaster never lowers the ratio beyond that of trials without skill', () => {
     const alike = [0.11, 0.13, 0.12].map((each) => trial(each));
     const run = runOf(0.157);
@@ -147,7 +156,7 @@ describe('trials that count against a run', () => {
     expect([on(0, 4.99), on(95.01, 200), on(-50, 4.99), on(100, 300)]).toEqual([1, 1, 1, 1]);
     // Ten years have tried little of these days, and all of them count.
     expect(on(-3000, 600)).toBe(2);
-    const decade = runOf(0.1, { start: day(-3000), end: day(600) });
+    const decade = runOf(0.1, { start: day(-3000), end: day(600), days: 3_600 });
     expect(trialsOf(decade, trial(0.2, { start: day(0), end: day(100) }))).toBe(1);
   });
 
