@@ -1,4 +1,6 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { DynamoSignalsStore } from '#adapters/dynamo/signals-store.ts';
 import { DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
 import { ulids } from '#adapters/ids.ts';
@@ -100,6 +102,25 @@ describe('jobs', () => {
       );
     expect(await experiments(from)).toEqual([]);
     expect(await experiments(to)).toEqual([['trend', expect.anything()]]);
+  });
+
+  it('job changes its experiment in the transaction of its transfer', async () => {
+    const [from, to] = [`user-${ulids.ulid()}`, `user-${ulids.ulid()}`];
+    const id = await scene.fixture.backtest(from, { experiment_name: 'trend' }, 'completed');
+    // The process ends after the write of the job.
+    const { client, jobsTable } = scene.fixture;
+    let isStored = false;
+    const send = async (command: object) => {
+      if (isStored) throw new Error('the process ends');
+      isStored = command instanceof TransactWriteCommand;
+      return client.send(command as never);
+    };
+    const jobs = new DynamoJobStore(Object.assign(Object.create(client), { send }), jobsTable);
+    const owned = { owner: from, shared_with: [] };
+    await jobs.sharing.transfer(id, owned, { owner: to, shared_with: [] }).catch(() => undefined);
+    const names = async (user: string) =>
+      (await scene.fixture.person(user).get('/api/v1/experiments')).body.items.map((each: any) => each.name);
+    expect([await names(from), await names(to)]).toEqual([[], ['trend']]);
   });
 
   it('a repeated submission does not show the owner before what became of the job', async () => {

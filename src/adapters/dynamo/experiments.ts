@@ -84,21 +84,25 @@ export class DynamoExperiments implements Experiments {
     await Promise.all([this.#addMember(job, name), this.#addExperiment(owner, name, job.created_at)]);
   }
 
-  /** Moves a job that has another owner now to their experiment of the same name. */
-  async transfer(job: ListedJob): Promise<void> {
+  /**
+   * Prepares the experiment of the same name for a job that another owner will have, and returns what moves the job there. Readers skip
+   * an experiment without jobs.
+   */
+  async beforeTransfer(job: ListedJob): Promise<Action[]> {
     const { job_id, owner, experiment_name: name, created_at } = job;
-    if (name === null || name === undefined) return;
-    await this.#send(
-      new UpdateCommand({
-        TableName: this.#table,
-        Key: memberKey(job_id, name),
-        UpdateExpression: 'SET #list = :list',
-        ConditionExpression: 'attribute_exists(#list)',
-        ExpressionAttributeNames: { '#list': 'list' },
-        ExpressionAttributeValues: { ':list': membersOf(owner, name) },
-      }),
-    );
+    if (name === null || name === undefined) return [];
     await this.#addExperiment(owner, name, created_at);
+    return [
+      {
+        Update: {
+          TableName: this.#table,
+          Key: memberKey(job_id, name),
+          UpdateExpression: 'SET #list = :list, #position = :position',
+          ExpressionAttributeNames: { '#list': 'list', '#position': 'position' },
+          ExpressionAttributeValues: { ':list': membersOf(owner, name), ':position': listPosition(job) },
+        },
+      },
+    ];
   }
 
   async list(owner: string, limit: number, cursor: string | null): Promise<ExperimentPage> {

@@ -122,7 +122,7 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
     this.client = client;
     this.table = table;
     this.experiments = new DynamoExperiments(client, table);
-    this.sharing = new JobSharing(client, table, (job) => this.experiments.transfer(job));
+    this.sharing = new JobSharing(client, table, (job) => this.experiments.beforeTransfer(job));
     this.#type = type;
   }
 

@@ -11,7 +11,7 @@ import {
   userPrincipal,
 } from '#domain/access/access.ts';
 import { isPast, JOB_ITEM, ownedAs, ownerValues, projectionOf, sharedAs } from './stored-items.ts';
-import { transact } from './transactions.ts';
+import { type Action, transact } from './transactions.ts';
 
 /** Attributes of a job of any kind that determine the lists that it is in, and its position there. */
 export const ListedJob = z.object({
@@ -33,17 +33,17 @@ export type ListedJob = z.infer<typeof ListedJob>;
 export class JobSharing implements StoredSharing {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
-  readonly #onTransfer: (job: ListedJob) => Promise<void>;
+  readonly #beforeTransfer: (job: ListedJob) => Promise<readonly Action[]>;
 
-  /** @param onTransfer called with a job that has another owner now */
+  /** @param beforeTransfer called with a job as another owner will have it; it returns actions for the transaction of the transfer */
   constructor(
     client: DynamoDBDocumentClient,
     table: string,
-    onTransfer: (job: ListedJob) => Promise<void> = async () => {},
+    beforeTransfer: (job: ListedJob) => Promise<readonly Action[]> = async () => [],
   ) {
     this.#client = client;
     this.#table = table;
-    this.#onTransfer = onTransfer;
+    this.#beforeTransfer = beforeTransfer;
   }
 
   async find(jobId: string): Promise<OwnedResource | undefined> {
@@ -95,7 +95,8 @@ export class JobSharing implements StoredSharing {
     if (!job || job.owner !== before.owner) return 'conflict';
     if (!isTerminal(job.status)) return 'unfinished';
     const next = { ...job, owner: after.owner };
-    const saved = await transact(
+    const more = await this.#beforeTransfer(next);
+    return transact(
       this.#client,
       [
         {
@@ -112,11 +113,10 @@ export class JobSharing implements StoredSharing {
           ? []
           : [{ Update: this.#unlisted(jobId, userPrincipal(before.owner)) }]),
         { Put: { TableName: this.#table, Item: accessItem(next, userPrincipal(after.owner)) } },
+        ...more,
       ],
       'DATA005',
     );
-    if (saved === 'done') await this.#onTransfer(next);
-    return saved;
   }
 
   /** Takes a deleted job out of the lists and counts of its principals. Errors are ignored: repair deletes the items. */

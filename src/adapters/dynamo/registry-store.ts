@@ -1,10 +1,4 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateQuery,
-  QueryCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { type NewOwner, type OwnedResource, userPrincipal } from '#domain/access/access.ts';
@@ -42,7 +36,7 @@ import {
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
 import { batchGet, ownedAs, ownerValues, queryFirst } from './stored-items.ts';
-import { transact, unlessConditionFails } from './transactions.ts';
+import { type Action, transact } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
@@ -261,14 +255,73 @@ class DynamoModelSharing implements ModelSharing {
         },
         // The owner needs no grant.
         { Put: { TableName: this.#table, Item: accessKey(userPrincipal(after.owner), model) } },
+        // Whatever ends this process, repair gives the rows of the catalog the owner.
+        { Put: { TableName: this.#table, Item: { ...transferKey(model), model_name: model } } },
       ],
       'SVC005',
     );
-    return saved === 'done' ? this.#listFor(model, after.owner) : saved;
+    return saved === 'done' ? this.#finishTransfer(model) : saved;
   }
 
-  /** Gives the rows of the catalog the owner. After a conflict with a transition the caller repeats all of it. */
-  async #listFor(model: string, owner: string): Promise<'done' | 'conflict'> {
+  async finishTransfers(): Promise<void> {
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :partition AND begins_with(sk, :prefix)',
+        FilterExpression: 'attribute_exists(model_name)',
+        ExpressionAttributeValues: { ':partition': TRANSFERS.pk, ':prefix': TRANSFERS.sk },
+      },
+    );
+    for await (const { Items = [] } of pages) {
+      for (const { model_name } of Items) await this.#finishTransfer(String(model_name));
+    }
+  }
+
+  /**
+   * Gives the rows of the catalog the owner of the model, and removes the mark of its transfer. Each write requires that owner, so a
+   * transfer that finishes late does not undo a later one. After a conflict the caller repeats all of it.
+   */
+  async #finishTransfer(model: string): Promise<'done' | 'conflict'> {
+    const owner = (await this.find(model))?.owner;
+    if (owner === undefined) return 'conflict';
+    const stale = await this.#rowsOfOthers(model, owner);
+    for (let at = 0; at < stale.length; at += ROWS_PER_TRANSACTION) {
+      const updates = stale.slice(at, at + ROWS_PER_TRANSACTION).map(({ pk, sk, catalog_row: row }) => ({
+        Update: {
+          TableName: this.#table,
+          Key: { pk, sk },
+          UpdateExpression: 'SET catalog_row = :after',
+          ConditionExpression: 'catalog_row = :before',
+          ExpressionAttributeValues: {
+            ':before': row,
+            ':after': JSON.stringify({ ...(JSON.parse(String(row)) as CatalogRow), owner }),
+          },
+        },
+      }));
+      if ((await this.#writeFor(model, owner, updates)) === 'conflict') return 'conflict';
+    }
+    // Removes the model's name: no service may delete items of this table.
+    return this.#writeFor(model, owner, [{ Put: { TableName: this.#table, Item: transferKey(model) } }]);
+  }
+
+  /** Writes all or nothing while the model has that owner. */
+  #writeFor(model: string, owner: string, actions: readonly Action[]): Promise<'done' | 'conflict'> {
+    const unchanged = {
+      TableName: this.#table,
+      Key: { ...modelKey(model) },
+      // Not a condition check, which is a permission of its own.
+      UpdateExpression: 'SET #owner = :owner',
+      ConditionExpression: '#owner = :owner',
+      ExpressionAttributeNames: { '#owner': 'owner' },
+      ExpressionAttributeValues: { ':owner': owner },
+    };
+    return transact(this.#client, [{ Update: unchanged }, ...actions], 'SVC005');
+  }
+
+  /** Rows of the catalog of a model that name another owner. */
+  async #rowsOfOthers(model: string, owner: string): Promise<Record<string, unknown>[]> {
     const pages = paginateQuery(
       { client: this.#client },
       {
@@ -282,24 +335,7 @@ class DynamoModelSharing implements ModelSharing {
     );
     const items: Record<string, unknown>[] = [];
     for await (const { Items = [] } of pages) items.push(...Items);
-    for (const { pk, sk, catalog_row: row } of items) {
-      const done = await unlessConditionFails(
-        this.#client.send(
-          new UpdateCommand({
-            TableName: this.#table,
-            Key: { pk, sk },
-            UpdateExpression: 'SET catalog_row = :after',
-            ConditionExpression: 'catalog_row = :before',
-            ExpressionAttributeValues: {
-              ':before': row,
-              ':after': JSON.stringify({ ...(JSON.parse(String(row)) as CatalogRow), owner }),
-            },
-          }),
-        ),
-      );
-      if (!done) return 'conflict';
-    }
-    return 'done';
+    return items.filter(({ catalog_row: row }) => (JSON.parse(String(row)) as CatalogRow).owner !== owner);
   }
 
   async #sharedWith(principal: string): Promise<string[]> {
@@ -322,6 +358,15 @@ class DynamoModelSharing implements ModelSharing {
 
 function accessKey(principal: string, model: string) {
   return { pk: `ACCESS#${principal}`, sk: `MODEL#${model}` };
+}
+
+/** Start of the keys of marks of transfers whose catalog rows may have the owner before. */
+const TRANSFERS = { pk: COUNTS_KEY.pk, sk: 'TRANSFER#' } as const;
+/** Rows of up to some KB, of at most 4 MB and 100 items in a transaction. */
+const ROWS_PER_TRANSACTION = 50;
+
+function transferKey(model: string) {
+  return { pk: TRANSFERS.pk, sk: `${TRANSFERS.sk}${model}` };
 }
 
 /** Rows of the first read of a stage: enough for a page of 100 near the start. Later reads are of 1 MB. */

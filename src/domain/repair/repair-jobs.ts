@@ -126,6 +126,9 @@ export async function repairJobs(deps: RepairDeps): Promise<RepairReport> {
   // Before an error of the challenges is thrown: staging waits for these results.
   await recordValidationResults(deps.registry, deps.onError);
   if (challenges.status === 'rejected') throw challenges.reason;
+  await deps.registry.registry.sharing
+    .finishTransfers()
+    .catch((error: unknown) => deps.onError('transfers of models', error));
   // Last: what the other steps need comes first.
   const removed = deps.expiry ? await removeDeleted(deps.expiry, deps.onError) : 0;
   if (deps.signalsExpiry) await expireSignals(deps.signalsExpiry, deps.onError);

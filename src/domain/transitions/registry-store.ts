@@ -102,6 +102,8 @@ export interface ModelSharing extends StoredSharing {
   findMany(models: readonly string[]): Promise<ReadonlyMap<string, OwnedResource>>;
   /** Names of the models that are shared with any of the principals. Strongly consistent. */
   sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Gives the catalog's rows of transferred models their owner, where the process of a transfer ended before. Idempotent. */
+  finishTransfers(): Promise<void>;
 }
 
 export interface RegistryStore extends TransitionStore<StageTransition> {

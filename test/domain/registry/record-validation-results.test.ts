@@ -1,7 +1,9 @@
+import { type DynamoDBDocumentClient, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import type { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
+import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { DynamoStrategyCosts } from '#adapters/dynamo/strategy-costs.ts';
 import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
@@ -340,3 +342,44 @@ describe('validation job', () => {
     expect(ids).not.toContain(jobId);
   });
 });
+
+it('repair gives the catalog the owner of a transfer whose process ended after it was stored', async () => {
+  const scenario = await scene();
+  const { fixture } = scenario;
+  await staged(scenario);
+  const owners = async () => {
+    const { body } = await fixture.get('/api/v1/catalog/strategies');
+    return body.items.map(({ owner }: { owner: string }) => owner);
+  };
+  const before = (await fixture.store.sharing.find(MODEL))!;
+  const next = { owner: 'bob', shared_with: [] };
+  const dying = new DynamoRegistryStore(endingAfter(TransactWriteCommand), fixture.table);
+  await expect(dying.sharing.transfer(MODEL, before, next)).rejects.toThrow('the process ends');
+  expect([(await fixture.store.sharing.find(MODEL))!.owner, await owners()]).toEqual(['bob', [before.owner]]);
+  await repairJobs(scenario.deps);
+  expect(await owners()).toEqual(['bob']);
+  // What is finished is not repeated: a transfer that finishes late leaves the owner of a later one.
+  const later = { ...next, owner: 'carol' };
+  expect(await fixture.store.sharing.transfer(MODEL, next, later)).toBe('done');
+  await repairJobs(scenario.deps);
+  expect(await owners()).toEqual(['carol']);
+  const marks = await engine.client.send(
+    new QueryCommand({
+      TableName: fixture.table,
+      KeyConditionExpression: 'pk = :partition AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':partition': 'CATALOG', ':prefix': 'TRANSFER#' },
+    }),
+  );
+  expect(marks.Items).toEqual([{ pk: 'CATALOG', sk: `TRANSFER#${MODEL}` }]);
+});
+
+/** Client of a process that ends after its first command of a kind. */
+function endingAfter(kind: new (...args: never[]) => object): DynamoDBDocumentClient {
+  let ended = false;
+  const send = async (command: object, ...more: never[]) => {
+    if (ended) throw new Error('the process ends');
+    ended = command instanceof kind;
+    return (engine.client.send as (...args: unknown[]) => Promise<unknown>)(command, ...more);
+  };
+  return Object.assign(Object.create(engine.client), { send });
+}
