@@ -69,6 +69,21 @@ export interface AslRun {
   readonly failure: string | undefined;
 }
 
+const machines = new Map<string, { readonly definition: Definition; readonly machine: StateMachine }>();
+
+/** Machine of a file, read and validated once: validation takes longer than a run. */
+function machineOf(file: URL) {
+  const known = machines.get(file.href);
+  if (known) return known;
+  const definition = readDefinition(file);
+  const made = {
+    definition,
+    machine: new StateMachine(definition as never, { validationOptions: { checkArn: false } }),
+  };
+  machines.set(file.href, made);
+  return made;
+}
+
 /** Runs a definition with fake tasks and without waiting. A task without a fake fails the run. */
 export async function runAsl(
   file: URL,
@@ -76,7 +91,7 @@ export async function runAsl(
   steps: Readonly<Record<string, Step>>,
   executionName = 'bt-01J-1',
 ): Promise<AslRun> {
-  const definition = readDefinition(file);
+  const { definition, machine } = machineOf(file);
   const calls: RecordedCall[] = [];
   const ofType = (type: string) =>
     allStates(definition).flatMap(([name, state]) => (state.Type === type ? [name] : []));
@@ -100,20 +115,17 @@ export async function runAsl(
       },
     ]),
   );
-  const execution = new StateMachine(definition as never, { validationOptions: { checkArn: false } }).run(
-    input as never,
-    {
-      context: {
-        Execution: { Name: executionName },
-        State: { EnteredTime: '2026-01-02T03:04:05.678Z' },
-      } as never,
-      overrides: {
-        taskResourceLocalHandlers: handlers,
-        retryIntervalOverrides: Object.fromEntries(tasks.map((name) => [name, 0])),
-        waitTimeOverrides: Object.fromEntries(ofType('Wait').map((name) => [name, 0])),
-      },
+  const execution = machine.run(input as never, {
+    context: {
+      Execution: { Name: executionName },
+      State: { EnteredTime: '2026-01-02T03:04:05.678Z' },
+    } as never,
+    overrides: {
+      taskResourceLocalHandlers: handlers,
+      retryIntervalOverrides: Object.fromEntries(tasks.map((name) => [name, 0])),
+      waitTimeOverrides: Object.fromEntries(ofType('Wait').map((name) => [name, 0])),
     },
-  );
+  });
   const [path, failure] = await Promise.all([
     statesOf(execution.eventLogs),
     execution.result.then(
