@@ -81,6 +81,33 @@ describe('funding import', () => {
     ]);
   });
 
+  test('rates without mark prices take the open of the stored candle of their hour', async () => {
+    put('BTC_USDT_USDT-5m.csv', csvRows([0, 50, 51, 49, 50, 1], [96, 60, 61, 59, 60, 1]));
+    put(
+      'BTC_USDT_USDT-8h-funding_rate.csv',
+      [0, 1, 2].map((i) => `${at(i, 17)},0.000${i},0,0,0,0`).join('\n'),
+    );
+    const note = 'events without a mark price: ';
+    expect((await load()).find((result) => 'kind' in result && result.kind === 'funding')).toMatchObject({
+      rows: 2,
+      notes: [`${note}2, at the open of the stored candle of the hour`, `${note}1, left out`],
+    });
+    expect(await events()).toEqual([
+      [at(0), 0, 50],
+      [at(1), 0.0001, 60],
+    ]);
+  });
+
+  test('a rate between two mark prices takes that of its hour', async () => {
+    put('BTC_USDT_USDT-1h-funding_rate.csv', `${T0 + HOUR + 30 * 60_000},0.0001,0,0,0,0`);
+    put(
+      'BTC_USDT_USDT-1h-mark.csv',
+      [0, 1, 2].map((i) => `${T0 + i * HOUR},${100 + i},200,50,150,0`).join('\n'),
+    );
+    expect(await load()).toMatchObject([{ outcome: 'imported', rows: 1, notes: [] }]);
+    expect(await events()).toEqual([[T0 + HOUR + 30 * 60_000, 0.0001, 101]]);
+  });
+
   test('import of one rates file uses the mark prices in its folder', async () => {
     const rates = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
@@ -223,7 +250,7 @@ describe('funding import', () => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(1)},1,1,1,1,0`);
     expect(await load()).toMatchObject([
-      { outcome: 'failed', reason: 'no event has a mark price of the same minute' },
+      { outcome: 'failed', reason: expect.stringContaining('no event has a mark price of its hour') },
     ]);
   });
 });

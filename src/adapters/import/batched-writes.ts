@@ -8,6 +8,8 @@ const MAX_ROWS = 2 ** 19;
 export interface ImportStore {
   write(series: SeriesKey, candles: Candles): Promise<unknown>;
   writeFunding: CandleStore['writeFunding'];
+  /** Stored candles: their opens are the prices of funding rates without mark prices. */
+  read: CandleStore['read'];
 }
 
 /**
@@ -37,6 +39,12 @@ export class BatchedWrites implements ImportStore {
 
   writeFunding(...given: Parameters<ImportStore['writeFunding']>): Promise<void> {
     return this.#store.writeFunding(...given);
+  }
+
+  /** Includes the candles that were given to `write`. */
+  async read(...given: Parameters<ImportStore['read']>): Promise<Candles> {
+    await this.flush();
+    return this.#store.read(...given);
   }
 
   /** Call it at the end: candles that are not flushed are not stored. */

@@ -1,9 +1,9 @@
-import { MINUTE_MS } from '#contract/values/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
-import { BadFileError, type FileRows } from './file-rows.ts';
+import type { FileRows } from './file-rows.ts';
 
 /** Exchanges record funding events some milliseconds late, so times are rounded down to the minute. */
 
@@ -14,23 +14,59 @@ export interface CheckedFunding {
   readonly notes: readonly string[];
 }
 
+/** Prices for rates without a mark price of the same minute, by hour since the epoch. */
+export type HourPrices = (hours: readonly number[]) => Promise<ReadonlyMap<number, number>>;
+
 /**
- * Funding events from rates and the mark prices of the same minutes. Only times in both files count, as in freqtrade.
+ * Funding events from rates and the mark prices of the same minutes, as in freqtrade. Fallback for a missing price, as when funding is
+ * collected: the open of that hour's mark price candle, or of its trade candle. Events without any price are left out.
  * @param rates `timestamp, rate, ...`; the last row of a minute counts
- * @throws BadFileError for an invalid row, or when no time is in both files
+ * @returns undefined when no event has a price
+ * @throws BadFileError for an invalid row
  */
-export function joinFunding(rates: FileRows, marks: Candles, now: number): CheckedFunding {
+export async function joinFunding(
+  rates: FileRows,
+  marks: Candles,
+  now: number,
+  tradePrices: HourPrices,
+): Promise<CheckedFunding | undefined> {
   const [stamps, values] = rates.columns;
   const taken = takeTimes(stamps!, now);
   rejectWrongRows(rates, (row) => timeProblem(stamps![row]!, taken.rules) ?? rateProblem(values![row]!));
   const { columns, sorted } = inOrder([stamps!, values!]);
   const times = columns[0]!.map((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
-  const markPrices = times.map((time) => markAt(marks, time));
-  const events = eventsOf(times, columns[1]!, markPrices);
-  if (events.timestamp.length === 0) throw new BadFileError('no event has a mark price of the same minute');
-  const left = markPrices.filter(Number.isNaN).length;
-  const notes = left > 0 ? [`events without a mark price: ${formatInteger(left)}, left out`] : [];
+  const prices = times.map((time) => {
+    const ofMinute = markAt(marks, time);
+    return Number.isNaN(ofMinute) ? markAt(marks, Math.floor(time / HOUR_MS) * HOUR_MS) : ofMinute;
+  });
+  const traded = await fillPrices(prices, times, tradePrices);
+  const events = eventsOf(times, columns[1]!, prices);
+  if (events.timestamp.length === 0) return undefined;
+  const left = prices.filter(Number.isNaN).length;
+  const notes = [
+    ...(traded > 0
+      ? [
+          `events without a mark price: ${formatInteger(traded)}, at the open of the stored candle of the hour`,
+        ]
+      : []),
+    ...(left > 0 ? [`events without a mark price: ${formatInteger(left)}, left out`] : []),
+  ];
   return { events, notes: [...taken.notes, ...notes, ...orderNotes(sorted)] };
+}
+
+/** Replaces missing prices where there is one. Returns their number. */
+async function fillPrices(
+  prices: Float64Array,
+  times: Float64Array,
+  tradePrices: HourPrices,
+): Promise<number> {
+  const missing = [...prices.keys()].filter((row) => Number.isNaN(prices[row]));
+  if (missing.length === 0) return 0;
+  const hourOf = (row: number) => Math.floor(times[row]! / HOUR_MS);
+  const found = await tradePrices(missing.map(hourOf));
+  const filled = missing.filter((row) => found.has(hourOf(row)));
+  for (const row of filled) prices[row] = found.get(hourOf(row))!;
+  return filled.length;
 }
 
 /**

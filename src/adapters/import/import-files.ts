@@ -1,9 +1,10 @@
 import { basename, dirname } from 'node:path';
-import { MINUTE_MS } from '#contract/values/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import { CANDLE_COLUMNS, type Candles, createCandles } from '#engine/candles.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
 import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
@@ -18,8 +19,12 @@ import { type Imported, type ImportResult, readyCandles, readyFunding, storeRead
 /** Funding rates as freqtrade writes them since 2026.9, and before: as candles with the rate as the open. */
 const RATE_LAYOUTS = [['timestamp', 'funding_rate'], CANDLE_COLUMNS];
 
-const NO_MARKS =
-  'no mark prices (...-mark) in the same folder, or of the same time (markPriceKlines) in the same download';
+const NO_PRICES =
+  'no mark prices (...-mark) in the same folder, or of the same time (markPriceKlines) in the same download, and no candles of the symbol are stored at these times';
+const NO_PRICE_THEN =
+  'no event has a mark price of its hour, and no candles of the symbol are stored at these times';
+/** Timeframes whose candles may begin with the hour of a funding event, in the order in which they are asked. */
+const PRICED_BY: readonly Timeframe[] = ['1h', '30m', '15m', '5m', '3m', '1m', '2h', '4h', '8h'];
 const NO_RATES =
   'no funding rates (...-funding_rate) in the same folder, or of the same time (fundingRate) in the same download';
 
@@ -62,15 +67,22 @@ export async function importFiles(found: Found, options: ImportOptions): Promise
     keepNamed,
   };
   const store = new BatchedWrites(options.store);
-  const results: ImportResult[] = [];
+  const results = new Map<FoundFile, readonly ImportResult[]>(found.files.map((file) => [file, []]));
+  let files = 0;
   let bytes = 0;
-  for (const [index, file] of found.files.entries()) {
-    results.push(...(await importFile(file, found, exchanges, { ...options, store })));
+  for (const file of candlesFirst(found.files)) {
+    results.set(file, await importFile(file, found, exchanges, { ...options, store }));
     bytes += file.bytes;
-    options.onProgress?.({ files: index + 1, bytes });
+    options.onProgress?.({ files: ++files, bytes });
   }
   await store.flush();
-  return results;
+  return [...results.values()].flat();
+}
+
+/** Funding rates without mark prices take the prices of candles, which the same import may bring. */
+function candlesFirst(files: readonly FoundFile[]): FoundFile[] {
+  const isRates = ({ content }: FoundFile) => content.kind === 'rates';
+  return [...files.filter((file) => !isRates(file)), ...files.filter(isRates)];
 }
 
 async function importFile(
@@ -102,8 +114,8 @@ async function importFile(
         return [await importEvents(path, content, options)];
       case 'rates': {
         const marks = found.marks.filter((mark) => belongTogether(mark, file));
-        if (marks.length === 0) return skipped(NO_MARKS);
-        return [await importRates(path, content, marks, options)];
+        const imported = await importRates(path, content, marks, options);
+        return imported ? [imported] : skipped(NO_PRICES);
       }
       case 'marks':
         if (found.files.some((other) => other.content.kind === 'rates' && belongTogether(file, other))) {
@@ -135,16 +147,43 @@ async function importEvents(
   return storeReady(readyFunding(path, content.symbol, checkEvents(rows, options.clock.now()), options));
 }
 
+/** Undefined when no rate has a price. */
 async function importRates(
   path: string,
   content: ContentOf<'rates'>,
   markFiles: readonly FoundMarks[],
   options: FileOptions,
-): Promise<Imported> {
+): Promise<Imported | undefined> {
   const rates = await options.reader.read(requestOf(path, content, RATE_LAYOUTS));
-  const marks = await readMarks(markFiles, options);
-  const joined = joinFunding(rates, marks, options.clock.now());
-  return storeReady(readyFunding(path, content.symbol, joined, options));
+  const marks = markFiles.length > 0 ? await readMarks(markFiles, options) : createCandles(0);
+  const joined = await joinFunding(rates, marks, options.clock.now(), (hours) =>
+    storedOpens(content.symbol, hours, options),
+  );
+  if (joined) return storeReady(readyFunding(path, content.symbol, joined, options));
+  if (markFiles.length > 0) throw new BadFileError(NO_PRICE_THEN);
+  return undefined;
+}
+
+/** Opens of the stored candles that begin with these hours since the epoch; hourly candles count before others. */
+async function storedOpens(
+  symbol: string,
+  hours: readonly number[],
+  { store, exchange }: FileOptions,
+): Promise<ReadonlyMap<number, number>> {
+  const wanted = new Set(hours);
+  const prices = new Map<number, number>();
+  const range = [Math.min(...hours) * HOUR_MS, (Math.max(...hours) + 1) * HOUR_MS] as const;
+  for (const timeframe of PRICED_BY) {
+    // A corrupt month has no prices: its rates take those of another timeframe, or are left out.
+    const ignored = () => {};
+    const { timestamp, open } = await store.read({ exchange, symbol, timeframe }, ...range, ignored);
+    for (let row = 0, { length } = timestamp; row < length; row++) {
+      const hour = timestamp[row]! / HOUR_MS;
+      if (wanted.delete(hour)) prices.set(hour, open[row]!);
+    }
+    if (wanted.size === 0) break;
+  }
+  return prices;
 }
 
 /** Merges all files: freqtrade changed the timeframe of mark prices and keeps the older files, so each may have gaps. */
