@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sandboxArguments } from '#adapters/processes/sandbox.ts';
+import { compileCache, openSandbox } from '#adapters/processes/sandbox.ts';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/adapters/strategies/fresh-strategy.ts');
@@ -41,9 +41,21 @@ kept.count();
 console.log('kept', JSON.stringify(kept.count()));
 `;
 
-const SANDBOX = sandboxArguments({ strategies: folder });
+type Flags = (args: readonly string[]) => readonly string[];
+const SANDBOX: Flags = (args) => args;
 /** As the task of a registered image, whose command is fixed. */
-const WITHOUT_FLAGS = SANDBOX.filter((arg) => !(SANDBOX_FLAGS as readonly string[]).includes(arg));
+const WITHOUT_FLAGS: Flags = (args) =>
+  args.filter((arg) => !(SANDBOX_FLAGS as readonly string[]).includes(arg));
+
+/** Runs a program in a sandbox for the strategies of the folder. */
+function inSandbox(program: string, flags: Flags) {
+  const own = mkdtempSync(join(tmpdir(), 'touchstone-fresh-sandbox-'));
+  const { args, environment } = openSandbox(own, { strategies: folder }, compileCache());
+  const all = [...flags(args), '--input-type=module', '--eval', program];
+  const ended = spawnSync(process.execPath, all, { encoding: 'utf8', env: environment });
+  rmSync(own, { recursive: true });
+  return ended;
+}
 
 /** Runs a strategy file loaded twice and returns its output; `memo` is the expression that holds its counter. */
 function loadedTwice(name: string, memo: string, flags = WITHOUT_FLAGS) {
@@ -62,8 +74,7 @@ definition.count();
 for (let run = 0; run < 2; run++) console.log((await load()).count());
 if (replaced().length > 0) console.log(replaced().join(' '));
 `;
-  const args = [...flags, '--input-type=module', '--eval', program];
-  return spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return inSandbox(program, flags);
 }
 
 it.each([
@@ -127,7 +138,7 @@ describe('strategy loaded again', () => {
     ['without its flags', WITHOUT_FLAGS],
   ])('strategy %s that is reloaded does not find its last match of a regular expression', (_, flags) => {
     const memo = "(RegExp as any).$_ === 'kept' ? [1] : (/kept/.exec('kept'), [])";
-    expect(loadedTwice(`match${flags.length}`, memo, flags).stdout).toBe('1\n1\n');
+    expect(loadedTwice('match', memo, flags).stdout).toBe('1\n1\n');
   });
 
   it('loads name the functions that a strategy replaced, if data of the engine passes through them', () => {
@@ -152,8 +163,7 @@ describe('strategy loaded again', () => {
   });
 
   it('reloaded strategy has no state of an earlier run, also in its imports', () => {
-    const args = [...WITHOUT_FLAGS, '--input-type=module', '--eval', PROGRAM];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const { stdout, stderr } = inSandbox(PROGRAM, WITHOUT_FLAGS);
     const fresh = 'function [1,1,211,1]';
     expect(stderr).toBe('');
     expect(stdout.trim().split('\n')).toEqual([fresh, fresh, fresh, 'kept [2,3,412,2]']);
