@@ -88,7 +88,7 @@ export class Cdk {
     const env = {
       ...this.#emulator.env,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
-      // Every command of Docker succeeds and does nothing: the part `images` builds the image.
+      // Every command of Docker succeeds and does nothing: test/stacks/image.full.test.ts builds the image.
       CDK_DOCKER: 'true',
     };
     const { status, text } = await runCommand('cdk', [...args, '--no-notices'], env, cwd);

@@ -9,7 +9,6 @@ import { change } from './parts/change.ts';
 import { deploy } from './parts/deploy.ts';
 import { destroy } from './parts/destroy.ts';
 import { dynamodb } from './parts/dynamodb.ts';
-import { images } from './parts/images.ts';
 import { machines } from './parts/machines.ts';
 import { region } from './parts/region.ts';
 import { restore } from './parts/restore.ts';
@@ -24,7 +23,6 @@ const PARTS: readonly Part[] = [
   destroy,
   machines,
   dynamodb,
-  images,
   region,
 ];
 const NAMES = PARTS.map(({ name }) => name);
