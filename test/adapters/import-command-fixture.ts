@@ -7,9 +7,10 @@ import { FOREVER, type ImportFixture, NOW } from './import-fixture.ts';
 /** Imports of a fixture's folder as the command does them, and what they stored. */
 export function importCommand(fixture: ImportFixture) {
   /** Imports the folder as the command does. */
-  async function load({ exchange, ...hints }: Hints & { readonly exchange?: string } = {}) {
-    const found = await findFiles(fixture.folder, hints);
+  async function load(hints: Hints = {}, path = fixture.folder) {
+    const found = await findFiles(path, hints);
     const { store, reader } = fixture;
+    const { exchange } = hints;
     const results = await importFiles(found, {
       store,
       reader,

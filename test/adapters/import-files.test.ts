@@ -339,7 +339,7 @@ describe('folder import', () => {
     const load = () => fixture.load(fixture.folder, { exchange: 'binanceusdm', spotExchange: 'binance' });
     const results = await load();
     expect(outcomes(results)).toEqual([
-      ['user_data/config.json', expect.stringContaining('the file name has no pair and timeframe')],
+      ['user_data/config.json', expect.stringContaining('holds no candles')],
       [`${folder}/ETH_BTC-5m.json`, 'candles'],
       [`${folder}/futures/BTC_USDT_USDT-1h-funding_rate.json`, 'funding'],
       [`${folder}/futures/BTC_USDT_USDT-1h-index.feather`, expect.stringContaining('type index')],

@@ -137,7 +137,7 @@ describe('columns of other types', () => {
     const late = nanoseconds(column(0).map((time, i) => BigInt(time) * 1_000_000n + (i === 7 ? 1_000n : 0n)));
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: late }));
     expect(await load()).toMatchObject([
-      { outcome: 'failed', reason: expect.stringMatching(/^row 8: .*is not on the 5m grid$/) },
+      { outcome: 'failed', reason: expect.stringMatching(/^row 8: .*is not on the 5m grid/) },
     ]);
   });
 });
@@ -183,8 +183,8 @@ describe('JSON import', () => {
   });
 
   test.each([
-    ['an object', '{"a": [1]}', 'is not a JSON array of rows'],
-    ['rows as objects', '[{"date": 1}]', 'is not a JSON array of rows'],
+    ['an object', '{"a": [1]}', 'holds no candles'],
+    ['records without prices', '[{"date": 1}]', 'has no column for open, high, low, close'],
     ['rows within rows', `[[${T0}, [1, 1], 1, 1, 1, 1]]`, 'row 1 is not a JSON array of numbers'],
     [
       'Infinity',
@@ -199,8 +199,8 @@ describe('JSON import', () => {
     ],
     ['a missing time', '[[null,1,1,1,1,1]]', 'row 1: the time is missing'],
     ['numbers', '[1, 2, 3]', 'is not a JSON array of rows'],
-    ['a word', `[[${T0}, "1", 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
-    ['five columns', `[[${T0}, 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
+    ['a word', `[[${T0}, "one", 1, 1, 1, 1]]`, 'row 1: open is "one": expected a number'],
+    ['four columns', `[[${T0}, 1, 1, 1]]`, 'has no column for time'],
     ['no rows', '[]', 'holds no rows'],
     ['nothing', '', 'is empty'],
     ['spaces', ' \n', 'is not a JSON array of rows'],
@@ -215,7 +215,7 @@ describe('JSON import', () => {
 
 describe('corrupt or foreign files', () => {
   const { lz4, lz4Block, zstd, snappy } = pandasFiles();
-  const { volume: _, ...noVolume } = columns();
+  const { low: _, ...noLow } = columns();
 
   test.each<[string, string, Uint8Array, string | RegExp]>([
     ['Feather, truncated', 'feather', lz4.subarray(0, 3_000), 'is truncated'],
@@ -234,7 +234,7 @@ describe('corrupt or foreign files', () => {
       Uint8Array.from(lz4).with(5_134, 9),
       'cannot be read: the reader process ended',
     ],
-    ['Feather, a column missing', 'feather', feather(noVolume), 'has no column volume'],
+    ['Feather, a column missing', 'feather', feather(noLow), 'has no column for low'],
     [
       'Feather, times for prices',
       'feather',

@@ -59,21 +59,25 @@ describe('names of files', () => {
   );
 
   test.each([
+    ['prices.csv', [null, null]],
+    ['eth_btc-5m.csv', ['eth_btc', '5m']],
+    ['BTCUSDT-1h.json', ['BTCUSDT', '1h']],
+  ])('%s may be candles whose series its content or the user names', async (path, [symbol, timeframe]) =>
+    expect(await contentOf(`/data/${path}`)).toMatchObject({ kind: 'table', names: { symbol, timeframe } }),
+  );
+
+  test.each([
     ['README.md', 'not a CSV, Feather, JSON or Parquet file'],
-    ['archive.zip', 'not a zip of Binance public data'],
+    ['archive.zip', 'a zip that does not hold one CSV'],
     ['ETHBTC-1m-2025-03.zip.part', 'an unfinished download'],
     ['user_data/binance_leverage_tiers.json', 'leverage tiers; import the file by itself'],
     ['BTC_USDT_USDT-5m-futures.h5', 'freqtrade convert-data --format-from hdf5'],
-    ['config.json', 'the file name has no pair and timeframe: expected PAIR-TIMEFRAME'],
-    ['BTC_USDT_USDT.csv', 'the file name has no pair and timeframe'],
     ['BTC_USDT_USDT-10m-futures.feather', 'timeframe 10m is not one of 1m, 3m, 5m, 15m, 30m, 1h'],
     ['BTC_USDT_USDT-1Mo-futures.feather', 'timeframe 1Mo is not one of'],
     ['BTC_USDT_USDT-1h-index.feather', 'candles of type index'],
     ['BTC_USDT_USDT-8h-premiumIndex.feather', 'candles of type premiumIndex'],
     ['BTC_USDT_USDT-trades.feather', 'trades'],
     ['BTC_USDT-trades.json.gz', 'trades'],
-    ['BTC-5m.csv', 'BTC is not a valid symbol: expected BASE/QUOTE or BASE/QUOTE:SETTLE'],
-    ['eth_btc-5m.csv', 'eth/btc is not a valid symbol'],
     ['funding/exchange=binance/symbol=ETH_BTC/2025-03.parquet', 'funding rates of a spot pair'],
     ['BTC_USDT_USDT-250328-5m-futures.feather', 'a future with a delivery date'],
     ['A_B_USD_BTC-4h-futures.csv', 'A_B/USD:BTC is not a valid symbol'],

@@ -45,7 +45,7 @@ describe('Parquet layouts', () => {
     fixture.put('exchange=binance/symbol=ETH%2FBTC/interval=1m/part-0.parquet', bytes([0]));
     fixture.put('exchange=sim/symbol=BTCUSDT/timeframe=1m/a.parquet', bytes([0]));
     const { results, recognizers } = await load();
-    expect(recognizers[0]![1]).toBe('Parquet');
+    expect(recognizers[0]![1]).toBe('Candles');
     expect(results).toMatchObject([
       { symbol: 'ETH/BTC', timeframe: '1m', rows: 1 },
       { symbol: 'BTC/USDT:USDT', timeframe: '1m', rows: 2 },
@@ -125,24 +125,24 @@ describe('Parquet layouts', () => {
 
   test.each<[string, Record<string, Vector>, string]>([
     [
-      'two time columns',
-      { date: texts(['2025-03-01']), time: texts(['00:00']), ...prices(1) },
-      'has the columns date and time: keep one, or name the open time of the candles open_time',
+      'a time of day that is none',
+      { date: texts(['2025-03-01']), time: texts(['noon']), ...prices(1), open: numbers([9]) },
+      'row 1: high 3 is below open',
     ],
     [
       'no low',
       { ts: micros([0]), open: numbers([1]), high: numbers([1]), close: numbers([1]) },
-      'has no column low',
+      'has no column for low: the columns are ts, open, high, close',
     ],
     [
       'two spellings of a column',
       { ts: micros([0]), ...prices(1), Open: numbers([1]) },
-      'has the columns open and Open: keep one',
+      'has the columns open and Open: name one of them, such as --columns open=open',
     ],
     [
       'text in prices',
-      { ts: micros([0]), ...prices(1), open: texts(['1']) },
-      'column open holds Utf8: expected numbers',
+      { ts: micros([0]), ...prices(1), open: texts(['one']) },
+      'row 1: open is "one": expected a number',
     ],
     ['text that is no time', { ts: texts(['yesterday']), ...prices(1) }, 'row 1: ts is "yesterday"'],
     [

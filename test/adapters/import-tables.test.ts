@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BadFileError } from '#adapters/import/file-rows.ts';
+import { readCsvCandles } from '#adapters/import/formats/csv-candles.ts';
 import { csvHeader } from '#adapters/import/formats/csv-table.ts';
 import type { FileSeries, SeriesNames } from '#adapters/import/series-table.ts';
 import { isDatabentoCandles, readDatabento } from '#adapters/import/vendors/databento.ts';
@@ -11,12 +12,7 @@ import { tardisKind } from '#adapters/import/vendors/tardis.ts';
 import { readTardisBars } from '#adapters/import/vendors/tardis-bars.ts';
 import { readTardisFunding } from '#adapters/import/vendors/tardis-funding.ts';
 import { readTardisTrades } from '#adapters/import/vendors/tardis-trades.ts';
-import {
-  isTradeList,
-  isTradingViewChart,
-  readTradingView,
-  tradingViewNames,
-} from '#adapters/import/vendors/trading-view.ts';
+import { isTradeList, isTradingViewChart, tradingViewNames } from '#adapters/import/vendors/trading-view.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-tables-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -312,7 +308,7 @@ describe('TradingView CSV', () => {
     expect(tradingViewNames(name)).toEqual({ exchange, symbol, timeframe });
   });
 
-  test('chart is read without its indicators and without rows after the last candle', async () => {
+  test('chart is read without its indicators', async () => {
     const path = put(
       'chart.csv',
       [
@@ -324,15 +320,16 @@ describe('TradingView CSV', () => {
     );
     expect(isTradingViewChart(await csvHeader(path))).toBe(true);
     const names = { exchange: 'BINANCE', symbol: 'BTCUSDT', timeframe: '1h' };
-    expect(plain(await readTradingView(path, names))).toEqual([
+    expect(plain(await readCsvCandles(path, names, {}))).toEqual([
       {
         kind: 'candles',
         ...names,
         rows: [
           [2, T0 / 1_000, 1, 3, 0.5, 2, 10],
           [3, T0 + 3_600_000, 2, 2, 2, 2, Number.NaN],
+          [4, T0 + 7_200_000, Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN],
         ],
-        notes: ['rows without prices: 1, left out'],
+        notes: [],
       },
     ]);
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ccxtFile } from '#adapters/exchange/ccxt-files.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { findFiles } from '#adapters/import/find.ts';
+import { symbolOfName } from '#adapters/import/market-symbols.ts';
 import { candidate, recognize } from '#adapters/import/recognize.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { checkObjectKey } from '#adapters/objects/object-key.ts';
@@ -152,15 +153,21 @@ describe('file names', () => {
     '/d/exchange=__proto__/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet',
     '/d/exchange=okx/symbol=..2e2e.2f_USDT_USDT/timeframe=5m/2025-03.parquet',
     '/d/exchange=okx/symbol=BTC_USDT_USDT/timeframe=..%2f/2025-03.parquet',
-    '/d/..._USDT_USDT-5m.csv',
-    '/d/\x1b[2J_USDT_USDT-5m.csv',
-    '/d/.%zz_USDT_USDT-5m.csv',
     '/d/data/spot/monthly/klines/..USDT/1m/..USDT-1m-2025-03.zip',
     '/d/data/spot/monthly/klines/X/1m/\x1b[2JUSDT-1m-2025-03.zip',
     '/d/data/futures/um/monthly/klines/X/../../1m/X-../..-2025-03.zip',
   ])('importer skips %j', async (path) => {
     expect((await recognize(candidate(path, new Set(), {}))).content.kind).toBe('other');
   });
+
+  it.each(['..._USDT_USDT-5m.csv', '\x1b[2J_USDT_USDT-5m.csv', '.%zz_USDT_USDT-5m.csv'])(
+    'importer makes no symbol of the name %j',
+    async (name) => {
+      const { content } = await recognize(candidate(`/d/${name}`, new Set(), {}));
+      const symbol = content.kind === 'table' ? content.names.symbol : undefined;
+      expect(symbolOfName(symbol ?? '', { mode: 'futures' }, [])).toHaveProperty('reason');
+    },
+  );
 
   it('importer does not follow links', async () => {
     symlinkSync('/etc', join(folder, 'etc'));

@@ -30,7 +30,7 @@ export function addDataCommands(program: Command): void {
     .description(
       'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders, Binance public data, Databento, Tardis, TradingView; leverage tiers (docs/importing.md)',
     )
-    .argument('<path>', 'a folder, or a file with a name such as BTC_USDT_USDT-5m.csv.gz')
+    .argument('<path>', 'a folder, or a file; what it does not say is said by the options')
     .option(
       '--exchange <key>',
       "exchange of the candles (default: named by the folder, else the platform's, else binanceusdm)",
@@ -40,8 +40,18 @@ export function addDataCommands(program: Command): void {
       'symbols of files that do not say them completely, such as ETH/BTC, or ESH5=ES/USD:USD for the series ESH5',
     )
     .addOption(
-      new Option('--timeframe <timeframe>', 'timeframe of files that state none').choices(ALL_TIMEFRAMES),
+      new Option('--timeframe <timeframe>', 'timeframe (default: by name, else by the rows)').choices(
+        ALL_TIMEFRAMES,
+      ),
     )
+    .option('--columns <list>', 'columns by name or number, such as time=when,volume=traded or time=1')
+    .option(
+      '--time-zone <zone>',
+      'zone of times that state none, such as Europe/Athens or UTC-5 (default: UTC)',
+    )
+    .option('--spot', 'names such as BTCUSDT are spot pairs')
+    .option('--skip-invalid', 'leave out and count wrong rows, which otherwise reject their file')
+    .option('--dry-run', 'store nothing; show what was recognized and the first rows')
     .option('--json', 'print JSON: the result of each file, and the series')
     .action(async (path: string, options: ImportCommandOptions) => {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');

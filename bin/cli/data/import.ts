@@ -1,10 +1,11 @@
 import { basename, relative, resolve } from 'node:path';
 import cliProgress from 'cli-progress';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
-import { isSymbol } from '#adapters/import/file-content.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { FileReader } from '#adapters/import/formats/file-reader.ts';
+import { hintsOf, type ImportHints } from '#adapters/import/hints.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
+import { PreviewStore } from '#adapters/import/preview-store.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
@@ -36,12 +37,10 @@ const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
   unreadable: 'not readable',
 };
 
-export interface ImportCommandOptions {
-  readonly exchange?: string;
-  /** Comma-separated. */
-  readonly symbols?: string;
-  readonly timeframe?: Timeframe;
+export interface ImportCommandOptions extends ImportHints {
   readonly json?: boolean;
+  /** Nothing is stored. */
+  readonly dryRun?: boolean;
 }
 
 /**
@@ -55,10 +54,7 @@ export async function importCandles(
   path: string,
   options: ImportCommandOptions,
 ): Promise<number> {
-  const found = await findFiles(path, {
-    symbols: symbolsOf(options.symbols),
-    ...(options.timeframe && { timeframe: options.timeframe }),
-  });
+  const found = await findFiles(path, statedBy(options));
   if (!options.json) printFound(found, path);
   if (found.files.length === 0) {
     if (options.json) console.log(JSON.stringify({ recognized: [], files: [], series: [] }));
@@ -67,7 +63,9 @@ export async function importCandles(
   const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
   const exchange = chooseExchange(found, options.exchange, fallback);
   const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
-  const { candles: store } = openMarketStores(platform.storage);
+  const { candles } = openMarketStores(platform.storage);
+  const preview = new PreviewStore();
+  const store = options.dryRun ? preview : candles;
   const started = performance.now();
   const bar = progressBar(found);
   const reader = new FileReader();
@@ -85,18 +83,24 @@ export async function importCandles(
   });
   const imported = results.filter((result) => result.outcome === 'imported');
   const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
-  const series = imported.length > 0 ? await summarizeImport(results, store) : [];
+  const series = imported.length > 0 && !options.dryRun ? await summarizeImport(results, candles) : [];
   const hasSpot = imported.some(isSpot);
   if (options.json) {
     const exchanges = { exchange, ...(hasSpot && { spot_exchange: spotExchange }) };
     const recognized = recognizedFiles(found);
-    console.log(JSON.stringify({ ...exchanges, recognized, files: results, series }));
+    const dry = options.dryRun && { dry_run: preview.series };
+    console.log(JSON.stringify({ ...exchanges, recognized, files: results, series, ...dry }));
     return code;
   }
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
-  if (imported.length > 0) printSeries(series, nameOf);
+  if (series.length > 0) printSeries(series, nameOf);
+  if (options.dryRun) printPreview(preview);
   printNotes(results, nameOf);
   printRejected(results, found, nameOf);
+  if (options.dryRun) {
+    console.log('Nothing was stored. Repeat the command without --dry-run to import.');
+    return code;
+  }
   printSummary(results, imported, duration(performance.now() - started));
   printNext(imported, platform.exchange);
   return code;
@@ -148,13 +152,22 @@ function seriesOptions(
   return ` --pairs ${[...new Set(own)].slice(0, 3).join(',')} --timeframe ${timeframe}`;
 }
 
-function symbolsOf(list: string | undefined): readonly string[] {
-  const symbols = list?.split(',').map((symbol) => symbol.trim()) ?? [];
-  const wrong = symbols.find((symbol) => !isSymbol(symbol.slice(symbol.lastIndexOf('=') + 1)));
-  if (wrong === undefined) return symbols;
-  throw new UsageError(
-    `--symbols: ${JSON.stringify(wrong)} is not a symbol. Write BASE/QUOTE for spot, BASE/QUOTE:SETTLE for perpetuals, or NAME=BASE/QUOTE for the series NAME of a file.`,
-  );
+/** Statements of the user on the files. Throws UsageError for a value that means nothing. */
+function statedBy({ json: _, dryRun: __, ...options }: ImportCommandOptions) {
+  try {
+    return hintsOf(options);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** The first rows of each series as they would be stored. */
+function printPreview({ series }: PreviewStore): void {
+  for (const { exchange, symbol, timeframe, rows } of series) {
+    console.log(`First rows of ${exchange} ${symbol} ${timeframe}:`);
+    const cells = rows.map(([time, ...values]) => [new Date(time!).toISOString(), ...values.map(String)]);
+    console.log(table(['Time (UTC)', 'Open', 'High', 'Low', 'Close', 'Volume'], cells));
+  }
 }
 
 /** Files of one kind. Empty strings and lists: not known before the files are read. */

@@ -1,7 +1,15 @@
 import { formatInteger } from '#contract/values/format-count.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { isOnGrid } from '#engine/timeframe.ts';
-import { inOrder, rejectWrongRows, type TimeRules, takeTimes, timeProblem } from './checks.ts';
+import {
+  inOrder,
+  keptRows,
+  rejectWrongRows,
+  type TimeRules,
+  takeTimes,
+  timeProblem,
+  withoutWrongRows,
+} from './checks.ts';
 import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
 
 export interface CheckedCandles {
@@ -20,20 +28,37 @@ export interface CandleRules {
   readonly timeframe: string;
   /** Unix milliseconds. A candle that closes later is left out; a candle that opens later is invalid. */
   readonly now: number;
+  /** Wrong rows are left out and noted. Default: they reject the file. */
+  readonly skipInvalid?: boolean;
 }
+
+/** Said where wrong rows reject a file. */
+const SKIP_HINT = '. --skip-invalid leaves such rows out';
+/** Relative size of the errors of computed prices, such as adjusted ones. */
+const FLOAT_NOISE = 1e-9;
 
 /**
  * Candles of a file, sorted by time. Rows of one time are merged as in freqtrade: first open, highest high, lowest low, last
  * close, highest volume. A missing volume, as in mark prices, is 0.
- * @param rows `timestamp, open, high, low, close, volume`; their arrays are reused
- * @throws BadFileError for an invalid row: one invalid row rejects the whole file
+ * @param given `timestamp, open, high, low, close, volume`; their arrays are reused
+ * @throws BadFileError for an invalid row: one invalid row rejects the whole file, unless such rows are skipped
  */
-export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles {
-  const times = takeTimes(rows.columns[0]!, rules.now);
+export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandles {
+  const times = takeTimes(given.columns[0]!, rules.now);
   const notes = [...times.notes];
+  let rows = withoutEmptyRows(given, notes);
   const withoutVolume = fillVolumes(rows.columns[5]!);
   if (withoutVolume > 0) notes.push(`volume missing in ${formatInteger(withoutVolume)} rows: set to 0`);
-  rejectWrongRows(rows, candleProblems(candlesOf(rows.columns), rules, times.rules));
+  const clipped = clipNoise(candlesOf(rows.columns));
+  if (clipped > 0) {
+    notes.push(`${counted(clipped)} clipped: a high below, or a low above, open and close by float noise`);
+  }
+  const problemOf = candleProblems(candlesOf(rows.columns), rules, times.rules);
+  if (rules.skipInvalid) {
+    const valid = withoutWrongRows(rows, problemOf);
+    rows = valid.rows;
+    notes.push(...valid.notes);
+  } else rejectWrongRows(rows, problemOf, SKIP_HINT);
   const { columns, sorted } = inOrder(rows.columns);
   if (sorted) notes.push('rows were not in time order: sorted');
   const all = candlesOf(columns);
@@ -81,6 +106,42 @@ export function gapsBetween(times: Float64Array, step: number): Gaps {
 function candlesOf(columns: readonly Float64Array[]): Candles {
   const [timestamp, open, high, low, close, volume] = columns as readonly Float64Array[] & { length: 6 };
   return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
+}
+
+const counted = (rows: number) => `${formatInteger(rows)} row${rows === 1 ? '' : 's'}`;
+
+/** Rows without any price, which some vendors write where nothing was traded. */
+function withoutEmptyRows(rows: FileRows, notes: string[]): FileRows {
+  const { open, high, low, close } = candlesOf(rows.columns);
+  const kept = keptRows(
+    rows,
+    (row) =>
+      !(
+        Number.isNaN(open[row]) &&
+        Number.isNaN(high[row]) &&
+        Number.isNaN(low[row]) &&
+        Number.isNaN(close[row])
+      ),
+  );
+  const empty = open.length - kept.columns[0]!.length;
+  if (empty > 0) notes.push(`${counted(empty)} without prices (no trades), left out`);
+  return kept;
+}
+
+/** Corrects highs and lows that miss open and close by float noise. Returns the number of corrected rows. */
+function clipNoise({ open, high, low, close }: Candles): number {
+  let clipped = 0;
+  for (let row = 0; row < open.length; row++) {
+    const top = Math.max(open[row]!, close[row]!);
+    const bottom = Math.min(open[row]!, close[row]!);
+    const isHighLow = high[row]! < top && high[row]! >= top * (1 - FLOAT_NOISE);
+    const isLowHigh = low[row]! > bottom && low[row]! <= bottom * (1 + FLOAT_NOISE);
+    if (!isHighLow && !isLowHigh) continue;
+    if (isHighLow) high[row] = top;
+    if (isLowHigh) low[row] = bottom;
+    clipped++;
+  }
+  return clipped;
 }
 
 function fillVolumes(volume: Float64Array): number {

@@ -24,28 +24,117 @@ const RANGE = 1_000;
 export interface TimeRules {
   /** Unix milliseconds. */
   readonly now: number;
-  /** Name of the unit of the file's times, for messages. */
+  /** Name of the unit of the file's first time, for messages. */
   readonly unit: string;
 }
 
+const unitOf = (time: number) => UNITS.find(({ from }) => time >= from && time < from * RANGE);
+const inMilliseconds = (time: number, unit: TimeUnit) => (time * unit.factor) / unit.divisor;
+
+/** Milliseconds of a time in any unit, by its size. */
+export function millisecondsOf(time: number): number {
+  return inMilliseconds(time, unitOf(time) ?? MILLISECONDS);
+}
+
 /**
- * Converts times to milliseconds in place. The size of the first time determines the unit.
+ * Converts times to milliseconds in place. The size of each time determines its unit: joined files change it, as Binance's did at
+ * 2025-01-01.
  * @returns the limits that the times must keep, and notes for the user
  */
 export function takeTimes(
   times: Float64Array,
   now: number,
 ): { readonly rules: TimeRules; readonly notes: readonly string[] } {
-  const first = times[0]!;
-  const unit = UNITS.find(({ from }) => first >= from && first < from * RANGE) ?? MILLISECONDS;
-  const rules = { now, unit: unit.name };
-  if (unit === MILLISECONDS) return { rules, notes: [] };
-  for (let row = 0; row < times.length; row++) times[row] = (times[row]! * unit.factor) / unit.divisor;
-  return { rules, notes: [`times are in ${unit.name}`] };
+  const first = unitOf(times[0]!) ?? MILLISECONDS;
+  let unit = first;
+  /** First time of each further unit. */
+  const others = new Map<TimeUnit, number>();
+  let changes = 0;
+  for (let row = 0; row < times.length; row++) {
+    const time = times[row]!;
+    if (!(time >= unit.from && time < unit.from * RANGE)) {
+      const found = unitOf(time);
+      if (found === undefined) continue;
+      unit = found;
+      changes++;
+    }
+    if (unit !== first && !others.has(unit)) others.set(unit, inMilliseconds(time, unit));
+    times[row] = inMilliseconds(time, unit);
+  }
+  return {
+    rules: { now, unit: first.name },
+    notes: unitNotes({ first, firstTime: times[0]! }, others, changes),
+  };
+}
+
+function unitNotes(
+  { first, firstTime }: { readonly first: TimeUnit; readonly firstTime: number },
+  others: ReadonlyMap<TimeUnit, number>,
+  changes: number,
+): string[] {
+  const [[second, from] = [], ...more] = others;
+  if (second === undefined) return first === MILLISECONDS ? [] : [`times are in ${first.name}`];
+  if (more.length === 0 && changes === 1 && from! > firstTime) {
+    return [`times are in ${first.name}, from ${isoTime(from!)} in ${second.name}`];
+  }
+  const all = UNITS.filter((each) => each === first || others.has(each));
+  return [`times are in ${all.map(({ name }) => name).join(' and ')}`];
+}
+
+/** Name of a row in messages, such as `line 42`. */
+export function nameOfRow({ first, numbers }: FileRows, row: number): string {
+  return `${first.word} ${numbers?.[row] ?? first.number + row}`;
+}
+
+/** Rows without those that are not kept; the arrays are reused. */
+export function keptRows(rows: FileRows, isKept: (row: number) => boolean): FileRows {
+  const { length } = rows.columns[0]!;
+  let kept = 0;
+  while (kept < length && isKept(kept)) kept++;
+  if (kept === length) return rows;
+  const numbers = rows.numbers ?? Float64Array.from({ length }, (_, row) => rows.first.number + row);
+  const columns = [...rows.columns, numbers];
+  for (let row = kept + 1; row < length; row++) {
+    if (!isKept(row)) continue;
+    for (const column of columns) column[kept] = column[row]!;
+    kept++;
+  }
+  return {
+    columns: rows.columns.map((column) => column.subarray(0, kept)),
+    first: rows.first,
+    numbers: numbers.subarray(0, kept),
+  };
+}
+
+/** Rows that are listed individually when they are left out. */
+const ROWS_LISTED = 5;
+
+/** Leaves out wrong rows. Returns a note with their number and the first of them. */
+export function withoutWrongRows(
+  rows: FileRows,
+  problemOf: (row: number) => string | undefined,
+): { readonly rows: FileRows; readonly notes: readonly string[] } {
+  let wrong = 0;
+  const listed: string[] = [];
+  const kept = keptRows(rows, (row) => {
+    const problem = problemOf(row);
+    if (problem === undefined) return true;
+    if (++wrong <= ROWS_LISTED) listed.push(`${nameOfRow(rows, row)} (${problem})`);
+    return false;
+  });
+  if (wrong === 0) return { rows, notes: [] };
+  if (kept.columns[0]!.length === 0) throw new BadFileError('holds no valid rows');
+  const more = wrong > ROWS_LISTED ? `, and ${formatInteger(wrong - ROWS_LISTED)} more` : '';
+  const counted = `${formatInteger(wrong)} invalid row${wrong === 1 ? '' : 's'}`;
+  return { rows: kept, notes: [`${counted}, ${listed.join(', ')}${more}, left out`] };
 }
 
 /** Throws BadFileError that says what is wrong with the first wrong row, and how many more there are. */
-export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => string | undefined): void {
+export function rejectWrongRows(
+  rows: FileRows,
+  problemOf: (row: number) => string | undefined,
+  hint = '',
+): void {
   const length = rows.columns[0]!.length;
   if (length === 0) throw new BadFileError('holds no rows');
   let first: string | undefined;
@@ -53,11 +142,13 @@ export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => stri
   for (let row = 0; row < length; row++) {
     const problem = problemOf(row);
     if (problem === undefined) continue;
-    first ??= `${rows.first.word} ${rows.numbers?.[row] ?? rows.first.number + row}: ${problem}`;
+    first ??= `${nameOfRow(rows, row)}: ${problem}`;
     wrong++;
   }
   if (first === undefined) return;
-  throw new BadFileError(wrong === 1 ? first : `${first} (${formatInteger(wrong)} wrong rows in all)`);
+  throw new BadFileError(
+    `${first}${wrong === 1 ? '' : ` (${formatInteger(wrong)} wrong rows in all)`}${hint}`,
+  );
 }
 
 /** Problem of a time in milliseconds; undefined if it is valid. */

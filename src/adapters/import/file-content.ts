@@ -30,6 +30,13 @@ export interface TableContent extends Market {
   readonly names: SeriesNames;
   /** Path of the file of the next day, which may hold the last trades of this one. */
   readonly next?: string;
+  /** Its last candle may have been open when the file was written. */
+  readonly mayEndOpen?: true;
+  /** Symbol of its only series, where the name of the file states it. */
+  readonly fixed?: string;
+  readonly period?: Source['period'];
+  /** Path of a file with the SHA-256 of this file. */
+  readonly checksum?: string;
 }
 
 /** Content of a file as its recognizer found it, or the reason why it is not imported. */

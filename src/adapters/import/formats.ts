@@ -5,7 +5,10 @@ import type { ReadRows } from './file-rows.ts';
  * this folder and a line here.
  */
 const FORMATS = {
-  CSV: { endings: ['.csv', '.csv.gz'], load: async () => (await import('./formats/csv.ts')).readCsv },
+  CSV: {
+    endings: ['.csv', '.csv.gz', '.csv.zst', '.tsv', '.tsv.gz', '.txt', '.zip'],
+    load: async () => (await import('./formats/csv.ts')).readCsv,
+  },
   Feather: { endings: ['.feather'], load: async () => (await import('./formats/feather.ts')).readFeather },
   JSON: { endings: ['.json', '.json.gz'], load: async () => (await import('./formats/json.ts')).readJson },
   Parquet: {

@@ -8,13 +8,13 @@ import type { Timeframe } from '#engine/timeframe.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
 import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
-import type { FileContent, Source } from './file-content.ts';
+import type { FileContent, Source, TableContent } from './file-content.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './file-rows.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
 import type { FileReader } from './formats/file-reader.ts';
 import { checkEvents, joinFunding } from './funding.ts';
 import { importTable } from './import-table.ts';
-import { type Imported, type ImportResult, readyCandles, readyFunding, storeReady } from './store-series.ts';
+import { type Imported, type ImportResult, readyFunding, storeReady } from './store-series.ts';
 
 /** Funding rates as freqtrade writes them since 2026.9, and before: as candles with the rate as the open. */
 const RATE_LAYOUTS = [['timestamp', 'funding_rate'], CANDLE_COLUMNS];
@@ -101,15 +101,17 @@ async function importFile(
         return skipped(content.reason);
       case 'unreadable':
         return [{ outcome: 'failed', file: path, reason: content.reason }];
-      case 'table':
-        return await importTable(path, content, { ...common, exchanges, hints: found.hints ?? {} });
+      case 'candles':
+      case 'table': {
+        const table = content.kind === 'table' ? content : tableOf(content);
+        const isAlone = found.files.filter((each) => isCandles(each)).length === 1;
+        return await importTable(path, table, { ...common, exchanges, hints: found.hints ?? {}, isAlone });
+      }
     }
     const target = exchangeOf(exchanges, content.exchange, tradingModeOf(content.symbol));
     if ('reason' in target) return skipped(target.reason);
     const options = { ...common, ...target };
     switch (content.kind) {
-      case 'candles':
-        return [await importCandles(path, content, options)];
       case 'events':
         return [await importEvents(path, content, options)];
       case 'rates': {
@@ -129,13 +131,29 @@ async function importFile(
   }
 }
 
-async function importCandles(
-  path: string,
-  content: ContentOf<'candles'>,
-  options: FileOptions,
-): Promise<Imported> {
-  const rows = await options.reader.read(requestOf(path, content, [CANDLE_COLUMNS]));
-  return storeReady(readyCandles(path, content, rows, options));
+const isCandles = ({ content: { kind } }: FoundFile) => kind === 'candles' || kind === 'table';
+
+const TABLES = { CSV: 'csv', JSON: 'json', Feather: 'feather', Parquet: 'parquet' } as const;
+
+/** A file that names its only series, as one of any layout. */
+function tableOf({
+  symbol,
+  timeframe,
+  format,
+  exchange,
+  period,
+  options,
+}: ContentOf<'candles'>): TableContent {
+  return {
+    kind: 'table',
+    table: TABLES[format],
+    format,
+    names: { symbol, timeframe, exchange: exchange ?? null },
+    fixed: symbol,
+    ...(exchange && { exchange }),
+    ...(period && { period }),
+    ...(options?.checksum && { checksum: options.checksum }),
+  };
 }
 
 async function importEvents(

@@ -2,17 +2,25 @@ import { stat } from 'node:fs/promises';
 import { formatInteger } from '#contract/values/format-count.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
 import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
 import type { TableContent } from './file-content.ts';
 import { BadFileError } from './file-rows.ts';
 import type { FileReader } from './formats/file-reader.ts';
 import { checkEvents } from './funding.ts';
-import { ccxtMarket, exchangeFor, type NamedSymbol, symbolOfName, tardisMarket } from './market-symbols.ts';
+import {
+  ccxtMarket,
+  exchangeFor,
+  type NamedSymbol,
+  statedMode,
+  symbolOfName,
+  tardisMarket,
+} from './market-symbols.ts';
 import type { Hints } from './recognizer.ts';
 import type { FileSeries, Market } from './series-table.ts';
 import { type ImportResult, type ReadySeries, readyCandles, readyFunding } from './store-series.ts';
+import { timeframeOf } from './timeframe-of.ts';
 
 /** Reasons that are listed individually for a file. */
 const REASONS_LISTED = 10;
@@ -23,6 +31,8 @@ export interface TableOptions {
   readonly clock: Clock;
   readonly exchanges: ImportExchanges;
   readonly hints: Hints;
+  /** The file is the only one with candles: a symbol that the user gives is that of its only series. */
+  readonly isAlone: boolean;
 }
 
 /**
@@ -35,14 +45,21 @@ export async function importTable(
   content: TableContent,
   options: TableOptions,
 ): Promise<ImportResult[]> {
-  const { table, names, next } = content;
-  const all = await options.reader.readTable({ path, table, names, ...(next && { next }) });
-  const exportedAt = table === 'trading-view' ? (await stat(path)).mtimeMs : undefined;
+  const { table, names, next, checksum } = content;
+  const all = await options.reader.readTable({
+    path,
+    table,
+    names,
+    hints: tableHints(options.hints, content),
+    ...(next && { next }),
+    ...(checksum && { checksum }),
+  });
+  const exportedAt = content.mayEndOpen ? (await stat(path)).mtimeMs : undefined;
   const ready: ReadySeries[] = [];
   const reasons: string[] = [];
   const taken = new Map<string, string>();
   for (const series of all) {
-    const target = targetOf(series, content, options);
+    const target = targetOf(series, content, { ...options, isOnly: options.isAlone && all.length === 1 });
     if ('reason' in target) {
       reasons.push(target.reason);
       continue;
@@ -57,6 +74,7 @@ export async function importTable(
       checked(path, series, target, all.length > 1, {
         ...options,
         ...(exportedAt !== undefined && { exportedAt }),
+        ...(content.period && { period: content.period }),
       }),
     );
   }
@@ -72,47 +90,93 @@ interface Target {
   readonly timeframe: string | null;
 }
 
+/** What a reader needs to know of the user's statements. */
+function tableHints(
+  { symbols = [], columns, timeZone, skipInvalid, ...stated }: Hints,
+  content: TableContent,
+) {
+  const [only] = symbols;
+  const symbol = symbols.length === 1 ? only?.slice(only.lastIndexOf('=') + 1) : undefined;
+  const mode = content.mode ?? statedMode(stated);
+  return {
+    ...(columns && { columns }),
+    ...(timeZone && { timeZone }),
+    ...(skipInvalid && { skipInvalid }),
+    ...(symbol && { symbol }),
+    ...(mode && { mode }),
+  };
+}
+
+/** Rows that tell a timeframe better than a name does. */
+const MIN_ROWS = 10;
+
+/** Tables whose timeframe may be found from the distances between their candles. */
+const INFERRED: ReadonlySet<string> = new Set(['csv', 'json', 'feather', 'parquet']);
+
 /** Stored series of a series in a file, or the reason why it is not imported. */
 function targetOf(
-  { symbol: name, exchange: named, timeframe: stated, kind }: FileSeries,
+  series: FileSeries,
   content: TableContent,
-  { exchanges, hints }: TableOptions,
+  { exchanges, hints, isOnly }: TableOptions & { readonly isOnly: boolean },
 ): Target | { readonly reason: string } {
+  const { symbol: name, exchange: named, kind } = series;
   const market = { ...content, ...marketOf(content, named) };
-  // Names of Databento are not pairs: a share such as GBTC is not split into G/BTC.
-  const namesPairs = content.table !== 'databento';
-  const found = name ? symbolOfName(name, namesPairs ? market : {}, hints.symbols ?? []) : onlySymbol(hints);
+  const found = symbolOf(series, content, { market, hints, isOnly });
   if ('reason' in found) return found;
   const mode = tradingModeOf(found.symbol);
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };
   const theirs = market.exchange && exchangeFor(market.exchange, mode);
-  const target = exchangeOf(exchanges, theirs, mode, found.symbol);
+  const target = exchangeOf(exchanges, theirs, mode, content.fixed === undefined ? found.symbol : '');
   if ('reason' in target) return target;
-  const timeframe = kind === 'funding' ? null : (stated ?? hints.timeframe);
-  if (timeframe === undefined) {
-    return { reason: 'the file does not state the timeframe: pass it, such as --timeframe 1h' };
-  }
-  if (timeframe !== null && !isTimeframe(timeframe)) {
+  if (kind === 'funding') return { symbol: found.symbol, ...target, timeframe: null };
+  const timeframe = timeframeOfSeries(series, content, hints);
+  if (!isTimeframe(timeframe)) {
     return { reason: `timeframe ${timeframe} is not one of ${ALL_TIMEFRAMES.join(', ')}` };
   }
   return { symbol: found.symbol, ...target, timeframe };
 }
 
-/** Symbol of a file that names none: the only one that the user gave. */
-function onlySymbol({ symbols = [] }: Hints): NamedSymbol {
-  const [only] = symbols;
-  if (only !== undefined && symbols.length === 1 && !only.includes('=')) return { symbol: only };
-  return {
-    reason:
-      'neither rows, folders nor the name of the file have a symbol. Import the file by itself with it: --symbols BTC/USDT',
-  };
+/**
+ * The timeframe that the user states, else the file. The name of a file may say how many days it has instead: rows that are closer
+ * together than it says count then.
+ */
+function timeframeOfSeries({ timeframe, rows }: FileSeries, content: TableContent, hints: Hints): string {
+  if (hints.timeframe !== undefined) return hints.timeframe;
+  const isStated = content.fixed !== undefined || !INFERRED.has(content.table) || content.mayEndOpen;
+  if (timeframe !== null && isStated) return timeframe;
+  const [times] = rows.columns;
+  if (timeframe === null || !isTimeframe(timeframe)) return timeframeOf(times!);
+  if (times!.length < MIN_ROWS) return timeframe;
+  const found = timeframeOf(times!);
+  return TIMEFRAME_MS[found] < TIMEFRAME_MS[timeframe] ? found : timeframe;
 }
+
+function symbolOf(
+  { symbol: name }: FileSeries,
+  { table, fixed }: TableContent,
+  { market, hints, isOnly }: { readonly market: Market; readonly hints: Hints; readonly isOnly: boolean },
+): NamedSymbol {
+  const symbols = hints.symbols ?? [];
+  const [only] = symbols;
+  if (isOnly && symbols.length === 1 && only !== undefined && !only.includes('=')) return { symbol: only };
+  if (fixed !== undefined) return { symbol: fixed };
+  if (name === null) return NO_SYMBOL;
+  // Names of Databento are not pairs: a share such as GBTC is not split into G/BTC.
+  const namesPairs = table !== 'databento';
+  const mode = market.mode ?? statedMode(hints);
+  return symbolOfName(name, namesPairs ? { ...market, ...(mode && { mode }) } : {}, symbols);
+}
+
+const NO_SYMBOL = {
+  reason:
+    'neither rows, folders nor the name of the file have a symbol. Import the file by itself with it: --symbols BTC/USDT',
+};
 
 /** Market that the rows of a series name. */
 function marketOf({ table }: TableContent, exchange: string | null): Market {
   if (exchange === null) return {};
   if (table.startsWith('tardis')) return tardisMarket(exchange);
-  return table === 'parquet' ? ccxtMarket(exchange) : {};
+  return INFERRED.has(table) ? ccxtMarket(exchange) : {};
 }
 
 /** @param several the file has other series: an error names its series */
@@ -121,17 +185,18 @@ function checked(
   series: FileSeries,
   { symbol, exchange, timeframe }: Target,
   several: boolean,
-  options: TableOptions & { readonly exportedAt?: number },
+  options: TableOptions & { readonly exportedAt?: number; readonly period?: TableContent['period'] },
 ): ReadySeries {
   const { rows, notes, kind } = series;
-  const to = { ...options, exchange };
+  const { period } = options;
+  const to = { ...options, exchange, ...(options.hints.skipInvalid && { skipInvalid: true }) };
   try {
     if (kind === 'funding') {
       const events = checkEvents(rows, options.clock.now());
       return readyFunding(path, symbol, { ...events, notes: [...notes, ...events.notes] }, to);
     }
     if (!timeframe || !isTimeframe(timeframe)) throw new Error(`candles of ${symbol} without a timeframe`);
-    return readyCandles(path, { symbol, timeframe, notes }, rows, to);
+    return readyCandles(path, { symbol, timeframe, notes, ...(period && { period }) }, rows, to);
   } catch (error) {
     if (!several || !(error instanceof BadFileError)) throw error;
     throw new BadFileError(`${series.symbol}: ${error.message}`);

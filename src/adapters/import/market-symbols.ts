@@ -55,6 +55,19 @@ export function ccxtMarket(name: string): Market {
   return SPOT_EXCHANGES.has(exchange) ? { exchange, mode: 'futures' } : { exchange };
 }
 
+/** Trading mode that the user states: `--spot`, or an exchange that has one only. */
+export function statedMode({
+  spot,
+  exchange = '',
+}: {
+  readonly spot?: boolean;
+  readonly exchange?: string;
+}): TradingMode | undefined {
+  if (spot) return 'spot';
+  if (SPOT_EXCHANGES.has(exchange)) return 'futures';
+  return [...SPOT_EXCHANGES.values()].includes(exchange) ? 'spot' : undefined;
+}
+
 /** Key of the exchange's markets of a trading mode: perpetuals of `binance` are `binanceusdm`. */
 export function exchangeFor(exchange: string, mode: TradingMode): string {
   if (mode === 'spot') return SPOT_EXCHANGES.get(exchange) ?? exchange;
@@ -208,6 +221,8 @@ function quoteOf(letters: string, mode: TradingMode): string | undefined {
   if (mode === 'spot' && AEUR_PAIRS.test(letters)) return 'AEUR';
   return (mode === 'spot' ? SPOT_QUOTES : [...LINEAR, 'USD'])
     .filter((quote) => letters.endsWith(quote) && letters.length > quote.length)
+    // Kraken's XBTUSD is XBT/USD.
+    .filter((quote) => letters !== `XB${quote}` || !quote.startsWith('T'))
     .sort((a, b) => b.length - a.length)[0];
 }
 

@@ -27,11 +27,13 @@ export type SeriesHead = Omit<FileSeries, 'rows'> & {
   readonly length: number;
   readonly width: number;
   readonly first: FileRows['first'];
+  /** The last column is the number of each row in the file. */
+  readonly numbered: boolean;
 };
 
 /**
  * The first reply has the number of rows and columns, of each series of a table. The next ones have blocks of rows, in the order
- * of the series; the last column of a table is the number of each row in the file. A problem can replace any reply.
+ * of the series. A problem can replace any reply.
  */
 export type ReadReply =
   | { readonly length: number; readonly width: number; readonly first: FileRows['first'] }
@@ -62,16 +64,20 @@ async function replyWithRows({ path, format, layouts, options = {} }: ReadReques
 }
 
 async function replyWithTable(request: TableRequest): Promise<void> {
+  if (request.checksum) await verifyChecksum(request.path, request.checksum);
   const series = await readTable(request);
   await reply({
     series: series.map(({ rows, ...head }) => ({
       ...head,
       length: rows.columns[0]!.length,
-      width: rows.columns.length + 1,
+      width: rows.columns.length + (rows.numbers ? 1 : 0),
       first: rows.first,
+      numbered: rows.numbers !== undefined,
     })),
   });
-  for (const { rows } of series) await replyWithBlocks([...rows.columns, rows.numbers!]);
+  for (const { rows } of series) {
+    await replyWithBlocks(rows.numbers ? [...rows.columns, rows.numbers] : rows.columns);
+  }
 }
 
 async function replyWithBlocks(columns: FileRows['columns']): Promise<void> {

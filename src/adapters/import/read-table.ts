@@ -1,3 +1,4 @@
+import type { TableHints } from './formats/csv-plan.ts';
 import type { FileSeries, SeriesNames } from './series-table.ts';
 
 export interface TableRequest {
@@ -7,6 +8,9 @@ export interface TableRequest {
   readonly names: SeriesNames;
   /** File of the next day, which may hold the last trades of this one. */
   readonly next?: string;
+  /** Path of a file with the SHA-256 of this file, as `sha256sum` writes it. */
+  readonly checksum?: string;
+  readonly hints: TableHints;
 }
 
 type ReadTable = (request: TableRequest) => Promise<FileSeries[]>;
@@ -29,13 +33,21 @@ const TABLES = {
     const { readTardisFunding } = await import('./vendors/tardis-funding.ts');
     return ({ path }) => readTardisFunding(path);
   },
-  'trading-view': async () => {
-    const { readTradingView } = await import('./vendors/trading-view.ts');
-    return ({ path, names }) => readTradingView(path, names);
+  csv: async () => {
+    const { readCsvCandles } = await import('./formats/csv-candles.ts');
+    return ({ path, names, hints }) => readCsvCandles(path, names, hints);
+  },
+  json: async () => {
+    const { readJsonCandles } = await import('./formats/json-candles.ts');
+    return ({ path, names, hints }) => readJsonCandles(path, names, hints);
+  },
+  feather: async () => {
+    const { readFeatherCandles } = await import('./formats/feather.ts');
+    return ({ path, names, hints }) => readFeatherCandles(path, names, hints);
   },
   parquet: async () => {
-    const { readParquetTable } = await import('./formats/parquet-table.ts');
-    return ({ path, names }) => readParquetTable(path, names);
+    const { readParquetCandles } = await import('./formats/parquet-candles.ts');
+    return ({ path, names, hints }) => readParquetCandles(path, names, hints);
   },
 } satisfies Readonly<Record<string, () => Promise<ReadTable>>>;
 

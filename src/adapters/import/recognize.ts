@@ -1,12 +1,11 @@
 import { sep } from 'node:path';
 import { type FileContent, other } from './file-content.ts';
 import { textOf } from './formats/text.ts';
-import { formatOf } from './formats.ts';
 import type { Candidate, Hints, Recognizer } from './recognizer.ts';
 import { binancePublic } from './recognizers/binance-public.ts';
+import { columns } from './recognizers/columns.ts';
 import { databento } from './recognizers/databento.ts';
-import { freqtrade, misnamed } from './recognizers/freqtrade.ts';
-import { parquetLayout } from './recognizers/parquet-layout.ts';
+import { freqtrade } from './recognizers/freqtrade.ts';
 import { tardis } from './recognizers/tardis.ts';
 import { touchstone } from './recognizers/touchstone.ts';
 import { tradingView } from './recognizers/trading-view.ts';
@@ -19,8 +18,7 @@ const RECOGNIZERS: readonly Recognizer[] = [
   freqtrade,
   tardis,
   tradingView,
-  parquetLayout,
-  misnamed,
+  columns,
 ];
 
 export interface Recognized {
@@ -72,12 +70,5 @@ function unknown(name: string): FileContent {
   if (/leverage_tiers[^/]*\.json$/.test(name))
     return other('leverage tiers; import the file by itself: touchstone import binance_leverage_tiers.json');
   if (/\.(part|partial|crdownload|download|tmp)$/.test(name)) return other('an unfinished download');
-  if (/\.zip$/.test(name))
-    return other(
-      'not a zip of Binance public data (ETHBTC-1m-2025-03.zip); unpack it, and import the folder',
-    );
-  if (!formatOf(name)) return other('not a CSV, Feather, JSON or Parquet file');
-  return other(
-    'the file name has no pair and timeframe: expected PAIR-TIMEFRAME, such as BTC_USDT_USDT-5m.csv.gz',
-  );
+  return other('not a CSV, Feather, JSON or Parquet file');
 }

@@ -1,12 +1,23 @@
 import type { Timeframe } from '#engine/timeframe.ts';
+import type { Role } from './columns/column-names.ts';
 import type { FileContent } from './file-content.ts';
 
 /** Statements of the user on files that do not name their series completely. */
 export interface Hints {
   /** `--symbols`, such as `ETH/BTC` or `BTC/USDT:USDT`, or `ESH5=ES/USD:USD` with the name in the file. */
   readonly symbols?: readonly string[];
-  /** `--timeframe`, of files that state none. */
+  /** `--timeframe`. */
   readonly timeframe?: Timeframe;
+  /** `--exchange`; `binanceusdm` says that letters such as `BTCUSDT` are a perpetual. */
+  readonly exchange?: string;
+  /** `--spot`: letters such as `BTCUSDT` are a spot pair. */
+  readonly spot?: boolean;
+  /** `--columns time=when,volume=traded`: names in the file, or numbers from 1. */
+  readonly columns?: Readonly<Partial<Record<Role, string>>>;
+  /** `--time-zone`, of times that state none. */
+  readonly timeZone?: string;
+  /** `--skip-invalid`: wrong rows are left out and counted. */
+  readonly skipInvalid?: boolean;
 }
 
 /** A file that is to be recognized. Its content is read only on request, and at most its beginning. */

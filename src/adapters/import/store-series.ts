@@ -62,6 +62,7 @@ interface CandleOptions extends StoreOptions {
   readonly clock: Clock;
   /** Time at which the file was written, Unix milliseconds: a last candle that was open then is left out. */
   readonly exportedAt?: number;
+  readonly skipInvalid?: boolean;
 }
 
 interface CandleSource {
@@ -78,10 +79,10 @@ export function readyCandles(
   path: string,
   { symbol, timeframe, period, notes }: CandleSource,
   rows: FileRows,
-  { store, exchange, clock, exportedAt = Number.NaN }: CandleOptions,
+  { store, exchange, clock, exportedAt = Number.NaN, skipInvalid = false }: CandleOptions,
 ): ReadySeries {
   const step = TIMEFRAME_MS[timeframe];
-  const all = checkCandles(rows, { step, timeframe, now: clock.now() });
+  const all = checkCandles(rows, { step, timeframe, now: clock.now(), skipInvalid });
   const last = all.candles.timestamp.at(-1)!;
   const wasOpen = last <= exportedAt && exportedAt < last + step;
   const candles = wasOpen ? sliceCandles(all.candles, 0, all.candles.timestamp.length - 1) : all.candles;

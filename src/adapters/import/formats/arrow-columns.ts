@@ -64,10 +64,26 @@ function timesOf(column: Data<Timestamp>): Float64Array {
 /** Undefined if the column does not hold numbers. */
 function numbersOf({ type, values, length }: Data): Float64Array | undefined {
   if (DataType.isNull(type)) return new Float64Array(length).fill(Number.NaN);
-  if (DataType.isFloat(type) ? type.precision === Precision.HALF : !DataType.isInt(type)) return undefined;
+  if (!DataType.isFloat(type) && !DataType.isInt(type)) return undefined;
   const numbers = values.subarray(0, length);
+  if (DataType.isFloat(type) && type.precision === Precision.HALF)
+    return Float64Array.from(numbers, halfToNumber);
   if (numbers instanceof BigInt64Array) return int64ToNumbers(numbers);
   return numbers instanceof BigUint64Array ? Float64Array.from(numbers, Number) : new Float64Array(numbers);
+}
+
+/** Number of the 16 bits of a half-precision float (IEEE 754, binary16). */
+function halfToNumber(bits: number): number {
+  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1_023];
+  const size =
+    exponent === 31
+      ? fraction === 0
+        ? Number.POSITIVE_INFINITY
+        : Number.NaN
+      : exponent === 0
+        ? fraction * 2 ** -24
+        : (1 + fraction / 1_024) * 2 ** (exponent - 15);
+  return bits & 0x8000 ? -size : size;
 }
 
 /** Reads 32-bit halves: a BigInt per value is ten times slower. Values beyond 2^53 are rounded to the nearest number. */

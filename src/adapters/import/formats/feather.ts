@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { CompressionType, compressionRegistry, RecordBatchReader } from 'apache-arrow';
+import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import { formatInteger } from '#contract/values/format-count.ts';
 import {
   BadFileError,
@@ -10,7 +10,10 @@ import {
   MAX_ROWS,
   readWhole,
 } from '../file-rows.ts';
+import type { FileSeries, SeriesNames } from '../series-table.ts';
+import { ArrowCandles } from './arrow-candles.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
+import type { TableHints } from './csv-plan.ts';
 import { decodeLz4Frame } from './lz4-frame.ts';
 
 const MAGIC = 'ARROW1';
@@ -43,22 +46,46 @@ compressionRegistry.set(CompressionType.ZSTD, {
  * @throws BadFileError; errors of the Arrow library for a corrupt file
  */
 export async function readFeather(path: string, layouts: readonly Layout[]): Promise<FileRows> {
+  const { reader, batches } = await openFeather(path);
+  const fields = new Set(reader.schema.fields.map((field) => field.name));
+  const columns = layoutIn((name) => fields.has(name), layouts);
+  const builder = new ColumnBuilder(columns.length);
+  for (const batch of batches) builder.addBlock(columnsOfBatch(batch, columns));
+  return { columns: builder.finish(), first: FIRST_ROW };
+}
+
+/** Candles of a Feather file, with columns found by their names. */
+export async function readFeatherCandles(
+  path: string,
+  names: SeriesNames,
+  hints: TableHints,
+): Promise<FileSeries[]> {
+  const { reader, batches } = await openFeather(path);
+  const fields = reader.schema.fields.map((field) => field.name);
+  let candles: ArrowCandles | undefined;
+  for (const batch of batches) {
+    candles ??= new ArrowCandles(fields, batch, names, hints);
+    candles.add(batch);
+  }
+  return (candles ?? new ArrowCandles(fields, undefined, names, hints)).finish();
+}
+
+async function openFeather(path: string) {
   const bytes = await readWhole(path);
   checkMagic(bytes);
   const reader = RecordBatchReader.from(bytes);
   reader.open();
-  const fields = new Set(reader.schema.fields.map((field) => field.name));
-  const columns = layoutIn((name) => fields.has(name), layouts);
-  const builder = new ColumnBuilder(columns.length);
-  const roomOfBatch = Math.max(MAX_BATCH_BYTES, MAX_FACTOR * bytes.length);
+  return { reader, batches: batchesOf(reader, Math.max(MAX_BATCH_BYTES, MAX_FACTOR * bytes.length)) };
+}
+
+function* batchesOf(reader: RecordBatchReader, roomOfBatch: number): Iterable<RecordBatch> {
   room = roomOfBatch;
   for (const batch of reader) {
     // A column of nothing has any number of rows.
     if (batch.numRows > MAX_ROWS) throw new BadFileError(`holds more than ${formatInteger(MAX_ROWS)} rows`);
-    builder.addBlock(columnsOfBatch(batch, columns));
+    yield batch;
     room = roomOfBatch;
   }
-  return { columns: builder.finish(), first: FIRST_ROW };
 }
 
 function checkMagic(bytes: Uint8Array): void {

@@ -123,9 +123,9 @@ async function collectSeries(replies: AsyncIterable<[ReadReply]>): Promise<FileS
 }
 
 function seriesOf(head: SeriesHead, columns: Float64Array<ArrayBuffer>[]): FileSeries {
-  const { length: _, width: __, first, ...names } = head;
-  const numbers = columns.pop()!;
-  return { ...names, rows: { columns, first, numbers } };
+  const { length: _, width: __, first, numbered, ...names } = head;
+  const numbers = numbered ? columns.pop() : undefined;
+  return { ...names, rows: { columns, first, ...(numbers && { numbers }) } };
 }
 
 const ENDED: ReadProblem = {

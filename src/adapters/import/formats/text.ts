@@ -9,6 +9,9 @@ import { csvInZip } from './zip.ts';
 /** Maximum length of a row, characters. A longer row means another file format, which must not fill the memory. */
 export const MAX_ROW_LENGTH = 65_536;
 
+/** Bytes per read. */
+const BYTES_AT_ONCE = 262_144;
+
 const GZIP_ERRORS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'is truncated',
   Z_DATA_ERROR: 'is not gzipped, or its gzip compressed data is corrupt',
@@ -19,25 +22,54 @@ const GZIP_ERRORS: Readonly<Record<string, string>> = {
  * @throws BadFileError for compressed data that is corrupt or truncated
  */
 export async function* textOf(path: string): AsyncIterable<string> {
+  const decoder = new StringDecoder('utf8');
+  for await (const bytes of bytesOf(path)) yield decoder.write(bytes);
+  yield decoder.end();
+}
+
+/**
+ * As {@link textOf}, its bytes in UTF-8. UTF-16, which some shells and terminals write, is converted.
+ * @throws BadFileError for compressed data that is corrupt or truncated
+ */
+export async function* bytesOf(path: string): AsyncIterable<Buffer> {
+  let decoder: TextDecoder | undefined;
+  let begun = false;
+  for await (const piece of rawBytesOf(path)) {
+    if (!begun && piece.length >= 2) decoder = utf16Decoder(piece);
+    begun ||= piece.length > 0;
+    yield decoder ? Buffer.from(decoder.decode(piece, { stream: true })) : piece;
+  }
+}
+
+/** Decoder of a file that begins with the byte order mark of UTF-16. */
+function utf16Decoder(bytes: Buffer): TextDecoder | undefined {
+  const mark = bytes.readUInt16BE(0);
+  return mark === 0xfffe
+    ? new TextDecoder('utf-16le')
+    : mark === 0xfeff
+      ? new TextDecoder('utf-16be')
+      : undefined;
+}
+
+async function* rawBytesOf(path: string): AsyncIterable<Buffer> {
   if (path.endsWith('.zst')) {
-    yield* zstdText(path);
+    yield* zstdBytes(path);
     return;
   }
   if (path.endsWith('.zip')) {
-    const decoder = new StringDecoder('utf8');
-    for await (const bytes of csvInZip(path)) yield decoder.write(bytes);
+    yield* csvInZip(path);
     return;
   }
-  const bytes = createReadStream(path);
+  const bytes = createReadStream(path, { highWaterMark: BYTES_AT_ONCE });
   if (!path.endsWith('.gz')) {
-    yield* bytes.setEncoding('utf8');
+    yield* bytes;
     return;
   }
-  const unzipped = createGunzip();
+  const unzipped = createGunzip({ chunkSize: BYTES_AT_ONCE });
   // Errors are thrown by the iterator below.
   pipeline(bytes, unzipped, () => {});
   try {
-    yield* unzipped.setEncoding('utf8');
+    yield* unzipped;
   } catch (error) {
     const problem = GZIP_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
     throw problem ? new BadFileError(problem) : error;
@@ -45,14 +77,13 @@ export async function* textOf(path: string): AsyncIterable<string> {
 }
 
 /** Node decompresses the first frame only and ignores the others, so each frame is read from its own position. */
-async function* zstdText(path: string): AsyncIterable<string> {
+async function* zstdBytes(path: string): AsyncIterable<Buffer> {
   const { size } = await stat(path);
-  const decoder = new StringDecoder('utf8');
   for (let start = 0; start < size; ) {
     const frame = createZstdDecompress();
     pipeline(createReadStream(path, { start }), frame, () => {});
     try {
-      for await (const piece of frame) yield decoder.write(piece as Buffer);
+      for await (const piece of frame) yield piece as Buffer;
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'Z_BUF_ERROR') throw new BadFileError('is truncated');
@@ -62,5 +93,4 @@ async function* zstdText(path: string): AsyncIterable<string> {
     }
     start += frame.bytesWritten;
   }
-  yield decoder.end();
 }

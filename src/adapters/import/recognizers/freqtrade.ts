@@ -48,12 +48,6 @@ export const freqtrade: Recognizer = {
   recognize: ({ path, name }) => (MISNAMED.test(name) ? undefined : contentOf(path, name)),
 };
 
-/** Names of another form with a timeframe, whose files no other recognizer knows. */
-export const misnamed: Recognizer = {
-  name: '',
-  recognize: ({ path, name }) => (MISNAMED.test(name) ? contentOf(path, name) : undefined),
-};
-
 function contentOf(path: string, fileName: string): FileContent | undefined {
   if (/\.(h5|hdf5)$/.test(fileName)) {
     return other(
@@ -66,7 +60,8 @@ function contentOf(path: string, fileName: string): FileContent | undefined {
   const { pair, timeframe, type } = STEM.exec(named.stem)?.groups ?? {};
   if (pair === undefined || timeframe === undefined) return undefined;
   const symbol = symbolOf(pair, type);
-  if (typeof symbol !== 'string') return symbol;
+  // Names of another form; the file may be one of candles that the user names.
+  if (typeof symbol !== 'string') return type === undefined && !/-\d{6}$/.test(pair) ? undefined : symbol;
   const exchange = exchangeOf(path, symbol, type);
   const source = { symbol, format: named.format, ...(exchange && { exchange }) };
   if (type === 'funding_rate') return { kind: 'rates', ...source };

@@ -16,6 +16,6 @@ export const tradingView: Recognizer = {
     if (!isTradingViewChart(header)) return undefined;
     const names = tradingViewNames(file.name);
     const market = names.exchange && names.symbol ? tradingViewMarket(names.exchange, names.symbol) : {};
-    return { kind: 'table', table: 'trading-view', format: 'CSV', names, ...market };
+    return { kind: 'table', table: 'csv', format: 'CSV', names, mayEndOpen: true, ...market };
   },
 };

@@ -1,6 +1,4 @@
-import { formatInteger } from '#contract/values/format-count.ts';
-import { CsvColumns, csvHeader, csvLines } from '../formats/csv-table.ts';
-import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
+import type { SeriesNames } from '../series-table.ts';
 
 const PRICES = ['open', 'high', 'low', 'close'];
 
@@ -54,37 +52,3 @@ function timeframeOf(interval: string | undefined): string | null {
   // Other intervals keep their name, with which the file is skipped: `1M` is a month.
   return known ?? (/^\d+$/.test(interval) ? `${interval}m` : interval);
 }
-
-/**
- * Candles of an exported chart. Columns of indicators are ignored. Rows without prices, which indicators add after the last
- * candle, are left out.
- * @throws BadFileError
- */
-export async function readTradingView(path: string, names: SeriesNames): Promise<FileSeries[]> {
-  const columns = new CsvColumns(await csvHeader(path));
-  const table = new SeriesTable(6, 'line');
-  const hasVolume = columns.has('volume');
-  let empty = 0;
-  for await (const lines of csvLines(path)) {
-    for (const line of lines) {
-      if (PRICES.every((name) => isEmpty(columns.text(line, name)))) {
-        empty++;
-        continue;
-      }
-      const volume =
-        hasVolume && !isEmpty(columns.text(line, 'volume')) ? columns.number(line, 'volume') : Number.NaN;
-      table.add(
-        names,
-        [columns.time(line, 'time'), ...PRICES.map((name) => columns.number(line, name)), volume],
-        line.number,
-      );
-    }
-  }
-  if (empty > 0 && table.rows > 0) {
-    table.note(names, `rows without prices: ${formatInteger(empty)}, left out`);
-  }
-  return table.finish('candles');
-}
-
-/** Cells of rows after the last candle. */
-const isEmpty = (text: string) => text === '' || text === 'NaN';
