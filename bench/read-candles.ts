@@ -5,7 +5,7 @@ import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
 import { hasValidChecksum } from '#adapters/parquet/checksum.ts';
 import { SeriesFiles } from '#adapters/parquet/series-file.ts';
-import type { SeriesStore } from '#domain/ports.ts';
+import type { SeriesStates, SeriesStore } from '#domain/ports.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -27,7 +27,11 @@ interface Fixture {
 async function storeCandles(folder: string): Promise<Fixture> {
   const objects = new FileObjectStore(folder);
   // Reading uses the object store, and the recorded months only to find missing files.
-  const series = { record: async () => undefined, months: async () => [] } as unknown as SeriesStore;
+  const series = {
+    record: async () => undefined,
+    months: async () => [],
+    state: async () => ({ months: [] }),
+  } as unknown as SeriesStore & SeriesStates;
   const store = new ParquetCandleStore({ objects, series, clock: Date });
   await store.write(SERIES, randomCandles(1, CANDLES, '1m'));
   const keys: string[] = [];

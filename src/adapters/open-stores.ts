@@ -1,10 +1,18 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
+import type { SeriesKeeper } from '#domain/data/series-ports.ts';
 import type { EventLog } from '#domain/events/event-log.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { ActiveJobs, JobRow } from '#domain/jobs/job-list-ports.ts';
-import type { CandleStore, JobStore, ObjectStore, ResultStore, SeriesStore } from '#domain/ports.ts';
+import type {
+  CandleStore,
+  JobStore,
+  ObjectStore,
+  ResultStore,
+  SeriesStates,
+  SeriesStore,
+} from '#domain/ports.ts';
 import type { StrategyCosts } from '#domain/queue/choose-lane.ts';
 import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
@@ -39,9 +47,9 @@ export interface MarketStorageEnv {
 
 export interface MarketStores {
   readonly dynamo: DynamoDBDocumentClient;
-  readonly series: SeriesStore;
+  readonly series: SeriesStore & SeriesStates;
   readonly instruments: InstrumentStore;
-  readonly candles: CandleStore;
+  readonly candles: CandleStore & SeriesKeeper;
   readonly collections: CollectionStore;
 }
 

@@ -1,5 +1,6 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import { GAP_LIMITS } from '#contract/values/market-data-limits.ts';
-import type { Gap, SeriesInfo, SeriesKey, SeriesMonth } from '#domain/ports.ts';
+import type { DayChanges, Gap, SeriesInfo, SeriesKey, SeriesMonth } from '#domain/ports.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 
 /**
@@ -97,8 +98,61 @@ export function mergeMonths(
   const byMonth = new Map(known.map((month) => [month.month, month]));
   for (const month of reported) {
     const before = byMonth.get(month.month);
-    if (!before || month.count > before.count)
-      byMonth.set(month.month, { ...month, gaps_refetched_at: before?.gaps_refetched_at });
+    const newer = !before || month.count > before.count ? month : before;
+    byMonth.set(month.month, {
+      ...newer,
+      gaps_refetched_at: before?.gaps_refetched_at,
+      changes: mergeChanges(before?.changes, month.changes),
+    });
   }
   return [...byMonth.values()].sort((a, b) => (a.month < b.month ? -1 : 1));
+}
+
+/** Both, by day: the later change counts, and a day with replaced candles stays one. */
+export function mergeChanges(
+  known: readonly DayChanges[] | undefined,
+  added: readonly DayChanges[] | undefined,
+): readonly DayChanges[] | undefined {
+  if (!known || !added) return known ?? added;
+  const days: (readonly [number, number])[] = [];
+  for (const [from, to, at, revised] of [...known, ...added]) {
+    for (let day = from; day <= to; day++) {
+      const before = days[day];
+      days[day] = before ? [Math.max(before[0], at), Math.max(before[1], revised)] : [at, revised];
+    }
+  }
+  return runsOf(days);
+}
+
+/** Changes at one time. @param revisions `[day, true if stored candles were replaced]`; a day may be in several */
+export function changesAt(
+  at: number,
+  revisions: Iterable<readonly [number, boolean]>,
+): readonly DayChanges[] {
+  const days: (readonly [number, number])[] = [];
+  for (const [day, revised] of revisions) days[day] = [at, Math.max(days[day]?.[1] ?? 0, revised ? 1 : 0)];
+  return runsOf(days);
+}
+
+function runsOf(days: readonly (readonly [number, number] | undefined)[]): readonly DayChanges[] {
+  const runs: DayChanges[] = [];
+  for (const [day, change] of days.entries()) {
+    if (!change) continue;
+    const last = runs.at(-1);
+    if (last && last[1] === day - 1 && last[2] === change[0] && last[3] === change[1])
+      runs[runs.length - 1] = [last[0], day, change[0], change[1]];
+    else runs.push([day, day, ...change]);
+  }
+  return runs;
+}
+
+/** Days of the month on which candles open, each once. @param times ascending, of one month */
+export function* daysOf(times: Float64Array): Generator<number> {
+  let last = Number.NaN;
+  for (let row = 0, { length } = times; row < length; row++) {
+    const day = Math.floor(times[row]! / DAY_MS);
+    if (day === last) continue;
+    last = day;
+    yield new Date(times[row]!).getUTCDate();
+  }
 }

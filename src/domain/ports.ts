@@ -187,6 +187,8 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
   /** Keys with the prefix, ascending. */
   list(prefix: string): AsyncIterable<string>;
+  /** Names of the folders directly in a folder, ascending. Some may have become empty. @param folder with its slash */
+  folders(folder: string): Promise<readonly string[]>;
 }
 
 /**
@@ -271,7 +273,36 @@ export interface SeriesMonth {
   readonly longest_omitted_gap: number;
   /** Last refetch of the gaps, Unix ms; absent before the first. */
   readonly gaps_refetched_at?: number | undefined;
+  /** Last change of the days that changed since it is recorded, ascending. */
+  readonly changes?: readonly DayChanges[] | undefined;
 }
+
+/** Days of a month with one last change: [first day, last day, Unix ms, 1 if stored candles were replaced at any time, else 0]. */
+export type DayChanges = readonly [number, number, number, number];
+
+/** The last import that changed a series. What it replaced is kept until the next one. */
+export interface KeptImport {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Months that had no candle before, with the open times of the first and last imported candle, ms. */
+  readonly created: readonly { readonly month: string; readonly first: number; readonly last: number }[];
+}
+
+/** What is recorded of a series. */
+export interface SeriesState {
+  /** By month, ascending; none of a series that is not stored. */
+  readonly months: readonly SeriesMonth[];
+  readonly complete_from?: string | undefined;
+  /** Grows with each change that removes candles. Absent: 0. */
+  readonly generation?: number | undefined;
+  /** Change of several files that has begun. The next write or change of the series finishes it, and undoes a copy. */
+  readonly pending?: 'delete' | 'copy' | 'undo' | undefined;
+  readonly kept_import?: KeptImport | undefined;
+}
+
+/** The series was deleted, renamed or undone since its state was read. */
+export class SeriesReplacedError extends Error {}
 
 export interface SeriesStore {
   /** One read for every hundred symbols; missing series are absent from the map (key: `symbol#timeframe`). */
@@ -293,8 +324,14 @@ export interface SeriesStore {
   /**
    * Records the current content of the files of some months and returns the whole series. Candles are only ever added,
    * so of two reports on one month the one with more candles is newer, regardless of the order of arrival.
+   * Throws SeriesReplacedError, and records nothing, if the series has another generation than the one that is given.
    */
-  record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
+  record(
+    series: SeriesKey,
+    months: readonly SeriesMonth[],
+    at: string,
+    generation?: number,
+  ): Promise<SeriesInfo>;
   /**
    * Records that all existing candles in `[from, to)` ms are stored. This fixes where the series begins, unless an
    * interval before its first candle was never requested. No effect on an unknown series.
@@ -311,6 +348,27 @@ export interface SeriesStore {
    * candles. Recording the month again clears it. No effect on an unknown series.
    */
   markCorrupt(series: SeriesKey, month: string, at: string): Promise<void>;
+}
+
+/** States of series: the record of changes that take more than one write. */
+export interface SeriesStates {
+  /** Without months for an unknown series. */
+  state(series: SeriesKey): Promise<SeriesState>;
+  /**
+   * Stores the result of `change`, which is called again when another writer was first. Undefined, and nothing stored, when that is
+   * undefined.
+   */
+  change(
+    series: SeriesKey,
+    at: string,
+    change: (state: SeriesState) => SeriesState | undefined,
+  ): Promise<SeriesState | undefined>;
+  /** As `change`, for two series in one transaction. False: nothing stored. */
+  changeBoth(
+    series: readonly [SeriesKey, SeriesKey],
+    at: string,
+    change: (states: readonly [SeriesState, SeriesState]) => readonly [SeriesState, SeriesState] | undefined,
+  ): Promise<boolean>;
 }
 
 /** Called for each corrupt file, which then counts as missing. If absent, the read throws. */

@@ -41,6 +41,14 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     expect(Buffer.compare((await store.get('large.parquet'))!.body, body)).toBe(0);
   });
 
+  test('folders names what is directly in a folder, without the objects in it', async () => {
+    const store = await fresh();
+    for (const key of ['a/z=1/x/1.json', 'a/z=1/y/2.json', 'a/b/3.json', 'a/4.json', 'ab/c/5.json'])
+      await store.put(key, bytes('1'), JSON_TYPE);
+    expect(await store.folders('a/')).toEqual(['b', 'z=1']);
+    expect(await store.folders('none/')).toEqual([]);
+  });
+
   test('put stores an empty object', async () => {
     const store = await fresh();
     await store.put('empty.txt', new Uint8Array(0), 'text/plain');

@@ -50,7 +50,7 @@ it.each([
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
   ['BacktestReport', BacktestReport, 1, 'a7ab0367aa9481e0'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
-  ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
+  ['StoredSeriesMonths', StoredSeriesMonths, 2, '14e3d2f1502f5f86'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],

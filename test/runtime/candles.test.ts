@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CandleStore, SeriesStore } from '#domain/ports.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { at, BTC, candlesAt, DAY, grid, HOUR } from '../domain/data/market.ts';
+import { at, BTC, candlesAt, DAY, grid, HOUR, type Market } from '../domain/data/market.ts';
 import { dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
 const fixture = dataCollectionFixture();
@@ -145,14 +144,14 @@ describe('computed candles', () => {
           const info = { ...range, gap_count: 0, gaps: [], longest_omitted_gap: 0, updated_at: last };
           return new Map([[`${BTC}#1m`, { exchange: 'test', symbol: BTC, timeframe: '1m', ...info }]]);
         },
-      } as SeriesStore,
+      } as Market['series'],
       candles: {
         ...fixture.market.candles,
         read: async (_, start, end) => {
           read += (end - start) / MINUTE;
           return candlesAt(grid(start, end, MINUTE), MINUTE);
         },
-      } as CandleStore,
+      } as Market['candles'],
     };
     const service = create(stores);
     const page = await candles('timeframe=1d&limit=10000&from=2020-01-01', service);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CandleStore } from '#domain/ports.ts';
-import { at, BTC, DAY, ETH, grid, HOUR } from '../domain/data/market.ts';
+import { at, BTC, DAY, ETH, grid, HOUR, type Market } from '../domain/data/market.ts';
 import { dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
 // The clock of the fixture is at 2024-06-01T00:00Z.
@@ -105,7 +104,7 @@ describe('pages of symbols', () => {
       await store(symbol, '1h', [at('2024-03-01')], HOUR);
     }
     const read = () => Promise.reject(new Error('candles were read'));
-    const service = create({ candles: { read, readFunding: read } as unknown as CandleStore });
+    const service = create({ candles: { read, readFunding: read } as unknown as Market['candles'] });
     const seen: string[] = [];
     let pages = 0;
     for (let cursor: string | null = ''; cursor !== null; pages++) {

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/values/errors.ts';
 import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
-import type { SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';
-import { at, BTC, ETH, HOUR, untilAborted } from '../domain/data/market.ts';
+import { at, BTC, ETH, HOUR, type Market, untilAborted } from '../domain/data/market.ts';
 import { COLLECTION, dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
 const fixture = dataCollectionFixture();
@@ -244,7 +243,7 @@ describe('health of data collection', () => {
         dependencies: { storage: 'healthy' },
       },
     });
-    const down: SeriesStore = {
+    const down: Market['series'] = {
       ...fixture.market.series,
       getMany: () => Promise.reject(new CodedError('DATA005')),
     };
@@ -255,7 +254,7 @@ describe('health of data collection', () => {
   });
 
   it('other operations return 503 DATA005 when storage is down', async () => {
-    const down: SeriesStore = {
+    const down: Market['series'] = {
       ...fixture.market.series,
       list: () => Promise.reject(new CodedError('DATA005')),
     };

@@ -105,6 +105,20 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
+  async folders(folder: string): Promise<readonly string[]> {
+    checkObjectPrefix(folder);
+    const Prefix = this.#prefix + folder;
+    const pages = paginateListObjectsV2(
+      { client: this.#client },
+      { Bucket: this.#bucket, Prefix, Delimiter: '/' },
+    );
+    const found: string[] = [];
+    for await (const { CommonPrefixes = [] } of pages) {
+      found.push(...CommonPrefixes.map((each) => each.Prefix!.slice(Prefix.length, -1)));
+    }
+    return found;
+  }
+
   async #put(
     key: string,
     body: Uint8Array,

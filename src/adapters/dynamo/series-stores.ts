@@ -14,30 +14,32 @@ import {
   StoredSeriesMonths,
 } from '#contract/market-data/stored-market-data.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
-import type { Page, SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
+import type { DatedInstrument, InstrumentStore } from '#domain/data/instrument-ports.ts';
+import {
+  type Page,
+  type SeriesInfo,
+  type SeriesKey,
+  type SeriesMonth,
+  SeriesReplacedError,
+  type SeriesState,
+  type SeriesStates,
+  type SeriesStore,
+} from '#domain/ports.ts';
 import { ALL_TIMEFRAMES, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { batchGet, checkStored, type Item, parseStoredJson } from './stored-items.ts';
-import { conflictOf } from './transactions.ts';
+import { type Action, conflictOf, unlessConditionFails } from './transactions.ts';
 
 /** An attempt fails when another writer changed the series, or another timeframe of its symbol, in the meantime. */
 const WRITE_ATTEMPTS = 50;
-
-/** The content of a series that is summarized in its {@link SeriesInfo}. */
-interface Recorded {
-  /** By month, ascending. */
-  readonly months: readonly SeriesMonth[];
-  readonly complete_from?: string | undefined;
-}
 
 /**
  * Series in the Series table. Each symbol has an item with a short JSON string per timeframe. Each series has an item with
  * its months, in a partition of its own, so that freshness does not read it. One transaction writes both. Reads are
  * strongly consistent.
  */
-export class DynamoSeriesStore implements SeriesStore {
+export class DynamoSeriesStore implements SeriesStore, SeriesStates {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
@@ -101,12 +103,23 @@ export class DynamoSeriesStore implements SeriesStore {
     return (await this.#recorded(series))?.months ?? [];
   }
 
+  async state(series: SeriesKey): Promise<SeriesState> {
+    return stateOf(await this.#recorded(series));
+  }
+
   /** @throws RangeError if `months` is empty and the series is unknown */
-  async record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo> {
-    const info = await this.#change(series, at, (known) => ({
-      ...known,
-      months: mergeMonths(known?.months ?? [], months),
-    }));
+  async record(
+    series: SeriesKey,
+    months: readonly SeriesMonth[],
+    at: string,
+    generation?: number,
+  ): Promise<SeriesInfo> {
+    const changed = await this.change(series, at, (state) => {
+      const isReplaced = state.pending !== undefined || (state.generation ?? 0) !== generation;
+      if (generation !== undefined && isReplaced) throw new SeriesReplacedError();
+      return { ...state, months: mergeMonths(state.months, months) };
+    });
+    const info = changed && summaryOf(series, changed, at);
     if (!info) throw new RangeError(`Unknown series without months: ${seriesName(series)}`);
     return info;
   }
@@ -116,62 +129,72 @@ export class DynamoSeriesStore implements SeriesStore {
     { from, to }: { readonly from: number; readonly to: number },
     at: string,
   ): Promise<void> {
-    await this.#change(series, at, (known) => {
-      if (!known) return undefined;
-      const { months, complete_from } = known;
+    await this.change(series, at, (state) => {
+      const { months, complete_from } = state;
+      if (months.length === 0) return undefined;
       const begins = complete_from === undefined ? months[0]!.first : Date.parse(complete_from);
       return from < begins && begins <= to
-        ? { months, complete_from: new Date(from).toISOString() }
+        ? { ...state, complete_from: new Date(from).toISOString() }
         : undefined;
     });
   }
 
   async markRefetched(series: SeriesKey, months: readonly string[], at: string): Promise<void> {
     const gaps_refetched_at = Date.parse(at);
-    await this.#change(
-      series,
-      at,
-      (known) =>
-        known && {
-          ...known,
-          months: known.months.map((each) =>
-            months.includes(each.month) ? { ...each, gaps_refetched_at } : each,
-          ),
-        },
-    );
+    await this.change(series, at, (state) => ({
+      ...state,
+      months: state.months.map((each) =>
+        months.includes(each.month) ? { ...each, gaps_refetched_at } : each,
+      ),
+    }));
   }
 
   async markCorrupt(series: SeriesKey, month: string, at: string): Promise<void> {
     const step = TIMEFRAME_MS[series.timeframe];
-    await this.#change(
-      series,
-      at,
-      // Clears complete_from: the series may start later once the month has been collected again.
-      (known) => known && { months: withCorruptMonth(known.months, month, step) },
+    await this.change(series, at, (state) =>
+      state.months.length === 0
+        ? undefined
+        : {
+            ...state,
+            months: withCorruptMonth(state.months, month, step),
+            // The series may start later once the month has been collected again.
+            complete_from: undefined,
+          },
     );
   }
 
-  /** Stores and returns the result of `change`. Undefined, and nothing stored, if that has no months. */
-  async #change(
+  async change(
     series: SeriesKey,
     at: string,
-    change: (known: Recorded | undefined) => Recorded | undefined,
-  ): Promise<SeriesInfo | undefined> {
+    change: (state: SeriesState) => SeriesState | undefined,
+  ): Promise<SeriesState | undefined> {
     for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
       if (attempt > 0) await wait(Math.random() * 5 * Math.min(attempt, 10));
-      const known = await this.#recorded(series);
-      const changed = change(known);
-      if (!changed || changed.months.length === 0) return undefined;
-      const { complete_from } = changed;
-      const info = {
-        ...summarizeMonths(series, changed.months, at),
-        ...(complete_from ? { complete_from } : {}),
-      };
-      if (await this.#replace(info, changed, known?.revision)) return info;
+      const recorded = await this.#recorded(series);
+      const changed = change(stateOf(recorded));
+      if (!changed || isEmpty(changed)) return undefined;
+      if (await this.#replace([{ series, recorded, changed }], at)) return changed;
     }
-    throw new CodedError('DATA005', {
-      message: `Write conflict: ${seriesName(series)} changed during ${WRITE_ATTEMPTS} attempts. Retry the request.`,
-    });
+    throw writeConflict(series);
+  }
+
+  async changeBoth(
+    [one, other]: readonly [SeriesKey, SeriesKey],
+    at: string,
+    change: Parameters<SeriesStates['changeBoth']>[2],
+  ): Promise<boolean> {
+    for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+      if (attempt > 0) await wait(Math.random() * 5 * Math.min(attempt, 10));
+      const [first, second] = [await this.#recorded(one), await this.#recorded(other)];
+      const changed = change([stateOf(first), stateOf(second)]);
+      if (!changed) return false;
+      const writes = [
+        { series: one, recorded: first, changed: changed[0] },
+        { series: other, recorded: second, changed: changed[1] },
+      ];
+      if (await this.#replace(writes, at)) return true;
+    }
+    throw writeConflict(one);
   }
 
   async #recorded(series: SeriesKey): Promise<StoredSeriesMonths | undefined> {
@@ -181,39 +204,12 @@ export class DynamoSeriesStore implements SeriesStore {
     return Item && readMonths(Item);
   }
 
-  /** Stores the series; false if another writer changed it in the meantime. */
-  async #replace(info: SeriesInfo, recorded: Recorded, revision = 0): Promise<boolean> {
-    const { exchange, symbol, timeframe, ...rest } = info;
-    const summary = JSON.stringify({ schema_version: 3, ...rest });
-    const months = {
-      ...monthsKey(info),
-      schema_version: 2,
-      revision: revision + 1,
-      months: JSON.stringify(recorded.months),
-      complete_from: recorded.complete_from,
-    };
-    const condition =
-      revision === 0
-        ? { ConditionExpression: 'attribute_not_exists(exchange)' }
-        : {
-            ConditionExpression: 'revision = :revision',
-            ExpressionAttributeValues: { ':revision': revision },
-          };
+  /** Stores the series; false if another writer changed one of them in the meantime. */
+  async #replace(changes: readonly Change[], at: string): Promise<boolean> {
     try {
       await this.#client.send(
         new TransactWriteCommand({
-          TransactItems: [
-            { Put: { TableName: this.#table, Item: months, ...condition } },
-            {
-              Update: {
-                TableName: this.#table,
-                Key: { exchange, series: symbol },
-                UpdateExpression: 'SET #timeframe = :summary',
-                ExpressionAttributeNames: { '#timeframe': timeframe },
-                ExpressionAttributeValues: { ':summary': summary },
-              },
-            },
-          ],
+          TransactItems: changes.flatMap((change) => this.#actions(change, at)),
         }),
       );
       return true;
@@ -222,6 +218,77 @@ export class DynamoSeriesStore implements SeriesStore {
       return false;
     }
   }
+
+  #actions({ series, recorded, changed }: Change, at: string): Action[] {
+    const revision = recorded?.revision ?? 0;
+    const { months, kept_import, ...rest } = changed;
+    const Item = {
+      ...monthsKey(series),
+      ...rest,
+      schema_version: 2,
+      revision: revision + 1,
+      months: JSON.stringify(months),
+      kept_import: kept_import && JSON.stringify(kept_import),
+    };
+    const condition =
+      revision === 0
+        ? { ConditionExpression: 'attribute_not_exists(exchange)' }
+        : {
+            ConditionExpression: 'revision = :revision',
+            ExpressionAttributeValues: { ':revision': revision },
+          };
+    const put: Action = { Put: { TableName: this.#table, Item, ...condition } };
+    const summary = summaryOf(series, changed, at);
+    // A series without candles is in no list.
+    if (!summary && !recorded?.months.length) return [put];
+    return [put, this.#symbolUpdate(series, summary)];
+  }
+
+  #symbolUpdate({ exchange, symbol, timeframe }: SeriesKey, summary: SeriesInfo | undefined): Action {
+    const update = {
+      TableName: this.#table,
+      Key: { exchange, series: symbol },
+      ExpressionAttributeNames: { '#timeframe': timeframe },
+    };
+    if (!summary) return { Update: { ...update, UpdateExpression: 'REMOVE #timeframe' } };
+    const { exchange: _, symbol: _s, timeframe: _t, ...rest } = summary;
+    return {
+      Update: {
+        ...update,
+        UpdateExpression: 'SET #timeframe = :summary',
+        ExpressionAttributeValues: { ':summary': JSON.stringify({ schema_version: 3, ...rest }) },
+      },
+    };
+  }
+}
+
+interface Change {
+  readonly series: SeriesKey;
+  readonly recorded: StoredSeriesMonths | undefined;
+  readonly changed: SeriesState;
+}
+
+function stateOf(recorded: StoredSeriesMonths | undefined): SeriesState {
+  if (!recorded) return { months: [] };
+  const { schema_version: _, revision: _r, ...state } = recorded;
+  return state;
+}
+
+function isEmpty({ months, generation, pending, kept_import }: SeriesState): boolean {
+  return months.length === 0 && generation === undefined && !pending && !kept_import;
+}
+
+/** Undefined for a series without candles. */
+function summaryOf(series: SeriesKey, state: SeriesState, at: string): SeriesInfo | undefined {
+  const { months, complete_from } = state;
+  if (months.length === 0) return undefined;
+  return { ...summarizeMonths(series, months, at), ...(complete_from ? { complete_from } : {}) };
+}
+
+function writeConflict(series: SeriesKey): CodedError {
+  return new CodedError('DATA005', {
+    message: `Write conflict: ${seriesName(series)} changed during ${WRITE_ATTEMPTS} attempts. Retry the request.`,
+  });
 }
 
 function seriesName({ symbol, timeframe }: Omit<SeriesKey, 'exchange'>): string {
@@ -235,7 +302,10 @@ function monthsKey(series: SeriesKey) {
 
 function readMonths(item: Item): StoredSeriesMonths {
   const name = () => `The stored series ${String(item.series)}, months`;
-  return checkStored(StoredSeriesMonths, { ...item, months: parseStoredJson(item.months, name) }, name);
+  const { kept_import, ...stored } = item;
+  const months = parseStoredJson(item.months, name);
+  const kept = kept_import !== undefined && { kept_import: parseStoredJson(kept_import, name) };
+  return checkStored(StoredSeriesMonths, { ...stored, months, ...kept }, name);
 }
 
 /** The series of a symbol's item, by timeframe. */
@@ -251,7 +321,7 @@ function readSymbol(exchange: string, item: Item): SeriesInfo[] {
 }
 
 /**
- * Instruments in the Series table, one item each. Their partition is separate from that of the series, so that freshness
+ * Instruments in the Series table, one item each, and their history: an item for each change of the rules. Their partition is separate from that of the series, so that freshness
  * does not read them and the transactions of series do not conflict with them. Reads are strongly consistent.
  */
 export class DynamoInstrumentStore implements InstrumentStore {
@@ -281,15 +351,82 @@ export class DynamoInstrumentStore implements InstrumentStore {
     return new Map(items.map(readInstrument));
   }
 
+  async history(exchange: string, symbol?: string): Promise<readonly DatedInstrument[]> {
+    const partition = historyOf(exchange);
+    const entries =
+      symbol === undefined
+        ? await readPartition(this.#client, this.#table, partition)
+        : await readPartition(this.#client, this.#table, partition, `${symbol}#`);
+    const dated = entries.map(readDated);
+    // Instruments of earlier releases have no entry until their rules change.
+    const current = symbol === undefined ? await this.list(exchange) : await this.getMany(exchange, [symbol]);
+    const known = new Set(dated.map((each) => each.symbol));
+    const others = [...current]
+      .filter(([name]) => !known.has(name))
+      .map(([name, record]) => ({ symbol: name, valid_from: record.collected_at, record }));
+    const key = (each: DatedInstrument) => `${each.symbol}#${each.valid_from}`;
+    // A writer that died between entry and instrument is followed by one with an entry of equal rules.
+    return [...dated, ...others]
+      .sort((a, b) => (key(a) < key(b) ? -1 : 1))
+      .filter((each, index, all) => {
+        const before = all[index - 1];
+        return before?.symbol !== each.symbol || rulesOf(before.record) !== rulesOf(each.record);
+      });
+  }
+
+  /** The entries of the history are written before the instrument that refers to the last of them. */
   async record(exchange: string, symbol: string, record: InstrumentRecord): Promise<void> {
-    const stored: StoredInstrument = { schema_version: 1, ...record };
+    const { Item: known } = await this.#client.send(
+      new GetCommand({
+        TableName: this.#table,
+        Key: instrumentKey(exchange, symbol),
+        ConsistentRead: true,
+      }),
+    );
+    const before = known && readInstrument(known)[1];
+    let validFrom = known?.valid_from as string | undefined;
+    if (!before || rulesOf(before) !== rulesOf(record)) {
+      if (before && validFrom === undefined) await this.#append(exchange, symbol, before);
+      validFrom = await this.#append(exchange, symbol, record);
+    }
     await this.#client.send(
       new PutCommand({
         TableName: this.#table,
-        Item: { ...instrumentKey(exchange, symbol), instrument: JSON.stringify(stored) },
+        Item: { ...instrumentKey(exchange, symbol), instrument: jsonOf(record), valid_from: validFrom },
       }),
     );
   }
+
+  /** Adds an entry to the history; one of that time stays. Returns its time. */
+  async #append(exchange: string, symbol: string, record: InstrumentRecord): Promise<string> {
+    const at = [record.collected_at, record.leverage_tiers?.at ?? ''].sort().at(-1)!;
+    const Item = { exchange: historyOf(exchange), series: `${symbol}#${at}`, instrument: jsonOf(record) };
+    const ConditionExpression = 'attribute_not_exists(exchange)';
+    await unlessConditionFails(
+      this.#client.send(new PutCommand({ TableName: this.#table, Item, ConditionExpression })),
+    );
+    return at;
+  }
+}
+
+/** Partition of the instruments that were ever valid. No exchange has such a name. */
+function historyOf(exchange: string): string {
+  return `${exchange}#instrument-history`;
+}
+
+function jsonOf(record: InstrumentRecord): string {
+  return JSON.stringify({ schema_version: 1, ...record } satisfies StoredInstrument);
+}
+
+/** The rules of an instrument, without the times at which they were read. */
+function rulesOf({ collected_at: _, leverage_tiers, ...rules }: InstrumentRecord): string {
+  const tiers = leverage_tiers && [leverage_tiers.source, leverage_tiers.tiers];
+  return JSON.stringify([Object.entries(rules).sort(), tiers]);
+}
+
+function readDated(item: Item): DatedInstrument {
+  const [symbol, valid_from] = String(item.series).split('#') as [string, string];
+  return { symbol, valid_from, record: readInstrument({ ...item, series: symbol })[1] };
 }
 
 /** Partition of an exchange's instruments. No exchange has such a name. */
@@ -312,8 +449,25 @@ function readInstrument(item: Item): readonly [symbol: string, InstrumentRecord]
   return [symbol, record];
 }
 
-async function readPartition(client: DynamoDBDocumentClient, table: string, name: string): Promise<Item[]> {
-  const pages = paginateQuery({ client }, partitionQuery(table, name));
+/** @param prefix of the sort keys; default: all */
+async function readPartition(
+  client: DynamoDBDocumentClient,
+  table: string,
+  name: string,
+  prefix?: string,
+): Promise<Item[]> {
+  const { ExpressionAttributeValues, KeyConditionExpression, ...query } = partitionQuery(table, name);
+  const pages = paginateQuery(
+    { client },
+    {
+      ...query,
+      KeyConditionExpression:
+        prefix === undefined
+          ? KeyConditionExpression
+          : `${KeyConditionExpression} AND begins_with(series, :prefix)`,
+      ExpressionAttributeValues: { ...ExpressionAttributeValues, ':prefix': prefix },
+    },
+  );
   const items: Item[] = [];
   for await (const { Items = [] } of pages) items.push(...Items);
   return items;

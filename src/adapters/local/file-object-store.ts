@@ -87,6 +87,16 @@ export class FileObjectStore implements ObjectStore {
     yield* this.#walk(prefix.slice(0, prefix.lastIndexOf('/') + 1), prefix);
   }
 
+  async folders(folder: string): Promise<readonly string[]> {
+    checkObjectPrefix(folder);
+    const read = () => readdir(join(this.#root, folder), { withFileTypes: true });
+    const entries = (await this.#unlessAbsent(read)) ?? [];
+    return entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .sort();
+  }
+
   async *#walk(folder: string, prefix: string): AsyncIterable<string> {
     const read = () => readdir(join(this.#root, folder), { withFileTypes: true });
     const entries = (await this.#unlessAbsent(read)) ?? [];

@@ -12,6 +12,16 @@ export function fundingPrefix(exchange: string, symbol: string): string {
   return `funding/exchange=${encodeName(exchange)}/symbol=${encodeSymbol(symbol)}`;
 }
 
+/** Prefix of the folders of imports with the candles that they replaced. Outside of `candles`, where readers look for all candles. */
+export function replacedPrefix(series: SeriesKey): string {
+  return `replaced/${candlesPrefix(series).slice('candles/'.length)}`;
+}
+
+/** Exchange of a folder of candles, such as `exchange=binanceusdm`. */
+export function exchangeOfFolder(name: string): string | undefined {
+  return name.startsWith('exchange=') ? decodeName(name.slice('exchange='.length)) : undefined;
+}
+
 /** Key of a month's file; the months of a series sort by time. */
 export function monthKey(prefix: string, month: string): string {
   return `${prefix}/${month}.parquet`;

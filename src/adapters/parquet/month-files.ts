@@ -29,7 +29,12 @@ interface FileChecks {
 export interface MergedMonth {
   readonly month: string;
   readonly times: Float64Array;
+  /** Rows that the merge changed as they were before: NaN in all columns but the time for those that were not stored. */
+  readonly lost: Rows;
 }
+
+/** Called before a stored month is replaced, with {@link MergedMonth.lost}. */
+export type BeforeReplace = (month: string, lost: Rows) => Promise<void>;
 
 /** Rows of numbers by time, kept as one Parquet file a month, with its checksum, under a prefix of the object store. */
 export class MonthFiles {
@@ -101,37 +106,82 @@ export class MonthFiles {
   }
 
   /** Merges rows into their months; rows of a later write win. Returns the resulting months. */
-  async merge(prefix: string, rows: Rows): Promise<MergedMonth[]> {
+  async merge(prefix: string, rows: Rows, beforeReplace?: BeforeReplace): Promise<MergedMonth[]> {
     const merged: MergedMonth[] = [];
     const times = rows[0]!;
     for (let from = 0; from < times.length; ) {
       const month = monthOf(times[from]!);
       const to = indexAtOrAfter(times, monthBounds(month).end);
-      merged.push({ month, times: await this.#mergeMonth(prefix, month, rowsBetween(rows, from, to)) });
+      merged.push(await this.#mergeMonth(prefix, month, rowsBetween(rows, from, to), beforeReplace));
       from = to;
     }
     return merged;
   }
 
   /** Replaces the month's file only if it is unchanged since it was read. A writer in another process loses nothing. */
-  async #mergeMonth(prefix: string, month: string, rows: Rows): Promise<Float64Array> {
+  async #mergeMonth(
+    prefix: string,
+    month: string,
+    rows: Rows,
+    beforeReplace: BeforeReplace | undefined,
+  ): Promise<MergedMonth> {
     const key = monthKey(prefix, month);
     for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
       const stored = await this.#objects.get(key);
       const existing = stored && (await this.#readAll(prefix, month, stored));
       const merged = existing ? mergeRows(existing, rows) : rows;
-      if (!merged) return existing![0]!;
-      const written = await this.#objects.putIf(
-        key,
-        appendChecksum(this.#files.encode(merged)),
-        PARQUET,
-        stored?.etag ?? null,
-      );
-      if (written) return merged[0]!;
+      const lost = merged ? lostRows(existing, rows) : rowsBetween(rows, 0, 0);
+      if (!merged) return { month, times: existing![0]!, lost };
+      if (stored) await beforeReplace?.(month, lost);
+      if (await this.#put(key, merged, stored?.etag ?? null)) return { month, times: merged[0]!, lost };
     }
-    throw new CodedError('DATA005', {
-      message: `Write conflict: ${key} changed during ${MERGE_ATTEMPTS} attempts. Retry the request.`,
-    });
+    throw writeConflict(key);
+  }
+
+  /**
+   * Replaces a month by the result of `edit`, which gets no rows of a corrupt or absent file. Without resulting rows the file is
+   * deleted. Returns the times of the result.
+   */
+  async rewrite(prefix: string, month: string, edit: (rows: Rows) => Rows): Promise<Float64Array> {
+    const key = monthKey(prefix, month);
+    for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
+      const stored = await this.#objects.get(key);
+      const existing = stored && (await this.#readAll(prefix, month, stored));
+      const edited = edit(existing ?? this.#names.map(() => new Float64Array()));
+      const times = edited[0]!;
+      if (times.length === 0) {
+        if (stored) await this.#objects.delete(key);
+        return times;
+      }
+      if (await this.#put(key, edited, stored?.etag ?? null)) return times;
+    }
+    throw writeConflict(key);
+  }
+
+  /** All rows of a month; undefined without a file. @throws CorruptFileError */
+  async readMonth(prefix: string, month: string): Promise<Rows | undefined> {
+    const stored = await this.#objects.get(monthKey(prefix, month));
+    if (!stored) return undefined;
+    const rows = await this.#readAll(prefix, month, stored);
+    if (!rows) throw new CorruptFileError(monthKey(prefix, month), month);
+    return rows;
+  }
+
+  /** Months with a file, ascending. */
+  months(prefix: string): Promise<string[]> {
+    return this.#months(prefix, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  }
+
+  /** Copies a month's file unchanged. Returns false, and copies nothing, where the target has one. */
+  async copy(from: string, to: string, month: string): Promise<boolean> {
+    const stored = await this.#objects.get(monthKey(from, month));
+    if (!stored) return true;
+    return (await this.#objects.putIf(monthKey(to, month), stored.body, PARQUET, null)) !== undefined;
+  }
+
+  async #put(key: string, rows: Rows, expected: string | null): Promise<boolean> {
+    const body = appendChecksum(this.#files.encode(rows));
+    return (await this.#objects.putIf(key, body, PARQUET, expected)) !== undefined;
   }
 
   async #months(prefix: string, start: number, end: number): Promise<string[]> {
@@ -170,6 +220,12 @@ export class MonthFiles {
       return new CorruptFileError(monthKey(prefix, month), month, 'corrupt', cause);
     }
   }
+}
+
+function writeConflict(key: string): CodedError {
+  return new CodedError('DATA005', {
+    message: `Write conflict: ${key} changed during ${MERGE_ATTEMPTS} attempts. Retry the request.`,
+  });
 }
 
 /**
@@ -247,6 +303,37 @@ function capacityFor(months: readonly string[], start: number, end: number, rowM
 
 function rowsBetween(rows: Rows, from: number, to: number): Rows {
   return rows.map((column) => column.subarray(from, to));
+}
+
+/** Rows of `existing` at the times at which `added` differs; NaN in all columns but the time where there is none. */
+function lostRows(existing: Rows | undefined, added: Rows): Rows {
+  const old = existing?.[0] ?? new Float64Array();
+  const fresh = added[0]!;
+  const times: number[] = [];
+  const places: number[] = [];
+  for (let i = 0, j = 0, { length } = fresh; j < length; j++) {
+    while (i < old.length && old[i]! < fresh[j]!) i++;
+    const both = i < old.length && old[i] === fresh[j];
+    if (both && added.every((column, index) => column[j] === existing![index]![i])) continue;
+    times.push(fresh[j]!);
+    places.push(both ? i : -1);
+  }
+  return added.map((_, index) => {
+    if (index === 0) return Float64Array.from(times);
+    return Float64Array.from(places, (row) => (row === -1 ? Number.NaN : existing![index]![row]!));
+  });
+}
+
+/** Undoes a merge of these {@link MergedMonth.lost} rows. Rows that were merged since at other times stay. */
+export function restoreRows(rows: Rows, lost: Rows): Rows {
+  const merged = mergeRows(rows, lost) ?? rows;
+  return keepRows(merged, (row) => !Number.isNaN(merged[1]![row]));
+}
+
+/** The rows for which `keeps` is true. */
+export function keepRows(rows: Rows, keeps: (row: number) => boolean): Rows {
+  const kept = [...rows[0]!.keys()].filter(keeps);
+  return rows.map((column) => Float64Array.from(kept, (row) => column[row]!));
 }
 
 /** Both sets of rows by time; `added` wins at equal times. Undefined if the merge equals `existing`. */

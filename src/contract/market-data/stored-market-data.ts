@@ -55,11 +55,24 @@ const StoredSeriesMonth = z.object({
   gaps: z.array(Gap),
   longest_omitted_gap: z.int(),
   gaps_refetched_at: z.int().optional(),
+  /**
+   * Days of the month by their last change: [first day, last day, time of the change in ms, 1 if stored candles were replaced at any
+   * time, else 0]. Ascending; days of earlier releases are in none.
+   */
+  changes: z.array(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
+});
+
+/** The last import that changed a series: what is needed to undo it, together with the candles that it replaced. */
+const KeptImport = z.object({
+  id: z.string(),
+  at: z.iso.datetime(),
+  /** Months that had no file before, with the open times of the first and last imported candle, ms. */
+  created: z.array(z.object({ month: z.string(), first: z.int(), last: z.int() })),
 });
 
 /**
- * Months of a series in the Series table. `months` is stored as one string, since nested values determine the cost of
- * reading an item. At most 0.6 KB per month.
+ * Months of a series in the Series table. `months` and `kept_import` are strings, since nested values determine the cost of
+ * reading an item. At most 1.2 KB per month. A deleted series keeps its item, without months.
  */
 export const StoredSeriesMonths = z.object({
   schema_version: z.literal(2),
@@ -67,6 +80,11 @@ export const StoredSeriesMonths = z.object({
   revision: z.int(),
   months: z.array(StoredSeriesMonth),
   complete_from: z.iso.datetime().optional(),
+  /** Grows with each change that removes candles. A write that began before such a change begins again. */
+  generation: z.int().optional(),
+  /** Change of several files that has begun: the next write or change of the series finishes it, and undoes a copy. */
+  pending: z.enum(['delete', 'copy', 'undo']).optional(),
+  kept_import: KeptImport.optional(),
 });
 export type StoredSeriesMonths = z.infer<typeof StoredSeriesMonths>;
 

@@ -186,6 +186,7 @@ export const TABLES = {
    * - `#collections`: `series` is the id of a collection, or `#queue`
    * - `#collection-list`: `series` is the time of creation and the id of a collection, `<created_at>#<id>`
    * - `exchange#instruments`: `series` is a symbol; the item holds its instrument
+   * - `exchange#instrument-history`: `series` is `symbol#time`; the item holds the instrument that became valid then
    * - `#cursor-key`: the key of the cursors of data collection in AWS
    */
   series: { partitionKey: stringKey('exchange'), sortKey: stringKey('series'), indexes: [] },

@@ -38,7 +38,7 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
   const months = await Promise.all(
     read.map(async (each) => ({
       ...each,
-      months: (await deps.series.months({ exchange, ...each })).map((month) => ({
+      months: (await deps.series.months({ exchange, ...each })).map(({ changes: _, ...month }) => ({
         ...month,
         gaps: month.gaps.map(([from, count]): [number, number] => [from, count]),
       })),

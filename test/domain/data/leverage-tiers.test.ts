@@ -90,6 +90,7 @@ function storeOf(
     all,
     getMany: async () => all,
     list: async () => all,
+    history: async () => [],
     record: async (_exchange, symbol, each) => void all.set(symbol, each),
   };
 }

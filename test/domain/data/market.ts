@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { DynamoCollectionStore } from '#adapters/dynamo/collection-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
@@ -13,7 +14,8 @@ import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { Exchange, Exchanges } from '#domain/data/exchange-ports.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
-import type { CandleStore, SeriesStore } from '#domain/ports.ts';
+import type { SeriesKeeper } from '#domain/data/series-ports.ts';
+import type { CandleStore, SeriesStates, SeriesStore } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
@@ -27,12 +29,14 @@ export const DAY = 86_400_000;
 export const at = (text: string) => Date.parse(`${text}Z`);
 
 export interface Market {
-  readonly series: SeriesStore;
+  readonly series: SeriesStore & SeriesStates;
   readonly instruments: InstrumentStore;
-  readonly candles: CandleStore;
+  readonly candles: CandleStore & SeriesKeeper;
   readonly collections: CollectionStore;
   readonly clock: { now: () => number };
   setNow(time: number): void;
+  /** Stores an instrument as releases without a history did. */
+  putInstrument(exchange: string, symbol: string, record: object): Promise<void>;
   /** Turns one bit in the middle of a stored file. */
   damage(file: string): Promise<void>;
   stop(): Promise<void>;
@@ -52,6 +56,11 @@ export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Pr
     candles,
     collections: new DynamoCollectionStore(engine.client, table),
     clock,
+    putInstrument: async (exchange, symbol, record) => {
+      const instrument = JSON.stringify({ schema_version: 1, ...record });
+      const Item = { exchange: `${exchange}#instruments`, series: symbol, instrument };
+      await engine.client.send(new PutCommand({ TableName: table, Item }));
+    },
     setNow: (next) => {
       time = next;
     },
