@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
-import { type EraseUserDeps, type Erasure, eraseUser, pseudonymOf } from '#adapters/dynamo/erase-user.ts';
+import { type EraseUserDeps, type Erasure, eraseUser } from '#adapters/dynamo/erase-user.ts';
 import { ulids } from '#adapters/ids.ts';
 import { ObjectResultStore } from '#adapters/objects/result-store.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredAuditCall } from '#contract/platform/audit.ts';
 import { OPERATOR } from '#contract/values/names.ts';
+import { ANONYMOUS, isPrincipalName } from '#runtime/authenticate.ts';
+import { isOwnPrincipal } from '#runtime/fixed-tokens.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
 import { UsageError } from './options.ts';
 import { withSession } from './session.ts';
@@ -27,6 +29,10 @@ interface Storage extends EraseUserDeps {
 
 export async function runErasure(subject: string, options: EraseOptions): Promise<void> {
   const { jobs, registry, results, dryRun = false, json = false } = options;
+  if (!isErasable(subject))
+    throw new UsageError(
+      `${JSON.stringify(subject)} is no user's ID, or a name of the platform itself: pass the sub of the user's tokens`,
+    );
   if (jobs && registry && results) {
     await erase(storageOf(undefined, { jobs, registry, results }), subject, { dryRun, json });
     return;
@@ -38,6 +44,11 @@ export async function runErasure(subject: string, options: EraseOptions): Promis
     const names = { jobs: LOCAL_TABLES.jobs, registry: LOCAL_TABLES.registry, results: RESULTS_BUCKET };
     await erase(storageOf(DYNAMODB_ENDPOINT, names, OBJECTS_DIRECTORY), subject, { dryRun, json });
   });
+}
+
+/** What the platform did itself keeps its name in the histories and the audit trail. Callers without a token are erased as a user is. */
+function isErasable(subject: string): boolean {
+  return subject === ANONYMOUS.id || (isPrincipalName(subject) && !isOwnPrincipal(subject));
 }
 
 function storageOf(
@@ -62,7 +73,7 @@ async function erase(
   { dryRun, json }: { readonly dryRun: boolean; readonly json: boolean },
 ): Promise<void> {
   const print = (erasure: Erasure, verb: string) =>
-    console.log(json ? JSON.stringify(erasure) : erasureText(subject, erasure, verb));
+    console.log(json ? JSON.stringify(erasure) : erasureText(erasure, verb));
   if (dryRun) {
     print(await eraseUser(storage, subject, { dryRun }), 'would be');
     return;
@@ -90,15 +101,15 @@ async function erase(
   }
 }
 
-function erasureText(subject: string, erasure: Erasure, verb: string): string {
-  const { jobs, evidence, grants, signals, webhooks, registry, audit, unfinished } = erasure;
+function erasureText(erasure: Erasure, verb: string): string {
+  const { pseudonym, jobs, evidence, grants, signals, webhooks, registry, audit, unfinished } = erasure;
   return [
     `${jobs} jobs ${verb} deleted with their results and trials`,
-    `${evidence} jobs behind registered versions ${verb} given to ${pseudonymOf(subject)}`,
+    `${evidence} jobs behind registered versions ${verb} given to ${pseudonym}`,
     `${grants} grants to the user ${verb} removed`,
-    `${signals} files of signals ${verb} deleted, or given to ${pseudonymOf(subject)} where a version has them`,
+    `${signals} files of signals ${verb} deleted, or given to ${pseudonym} where a version has them`,
     `${webhooks} webhooks ${verb} deleted with their deliveries`,
-    `${registry} items of the registry ${verb} given to ${pseudonymOf(subject)}`,
+    `${registry} items of the registry ${verb} given to ${pseudonym}`,
     `${audit} audit entries ${verb} reduced to the ID`,
     ...unfinished.map((job) => `${job} has not ended, or its task still stops: cancel it first`),
   ].join('\n');

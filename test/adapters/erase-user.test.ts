@@ -21,7 +21,8 @@ import { MODEL, type RegistryFixture, registryFixture } from '../support/registr
 
 /** The caller of the fixture, who registers a version from bt-1 and shares the model with grace. */
 const SUBJECT = 'anonymous';
-const ERASED = pseudonymOf(SUBJECT);
+/** The pseudonym, which each platform makes with a key of its own. */
+let ERASED: string;
 const AT = '2025-03-03T00:00:00.000Z';
 
 let engine: TestEngine;
@@ -50,6 +51,7 @@ beforeEach(async () => {
     results: new ObjectResultStore(objects),
     signalFiles: new StoredSignalFiles(objects),
   };
+  ERASED = await pseudonymOf(deps, SUBJECT);
   await fixture.backtest('bt-2');
   await fixture.jobs.sharing.share('bt-2', [], [{ principal: 'user:grace', level: 'read' }]);
   await objects.put('results/bt-2/1/report.json.zst', Buffer.from('x'), 'application/zstd');
@@ -180,7 +182,7 @@ test('files of signals are deleted, those of versions are given to the pseudonym
   expect(await erase()).toMatchObject({ signals: 2 });
   expect(await store.find('sg-1')).toBe(undefined);
   expect(await objects.get('signals/sg-1')).toBe(undefined);
-  expect(await store.find('sg-2')).toMatchObject({ owner: pseudonymOf(SUBJECT), name: null });
+  expect(await store.find('sg-2')).toMatchObject({ owner: ERASED, name: null });
   expect((await store.sharing.find('sg-3'))?.shared_with).toEqual([]);
   expect(await erase(true)).toMatchObject({ signals: 0 });
 });
@@ -230,6 +232,7 @@ test('second run finds nothing', async () => {
     webhooks: 0,
     registry: 0,
     audit: 0,
+    pseudonym: ERASED,
     unfinished: [],
   });
 });
@@ -324,4 +327,12 @@ test('messages of checks that the user waived or skipped have the pseudonym', as
   await erase();
   const kept = (await everything()).find(({ pk }) => pk === 'MODEL#other');
   expect(kept).toEqual({ ...Item, validation: { checks: checks(ERASED) } });
+});
+
+test('nobody computes the pseudonym from the ID: each platform has a key of its own', async () => {
+  const other = await registryFixture(engine);
+  const elsewhere = await pseudonymOf({ client: engine.client, registryTable: other.table }, SUBJECT);
+  expect(await pseudonymOf(deps, SUBJECT)).toBe(ERASED);
+  expect(elsewhere).toMatch(/^erased-[0-9a-f]{16}$/);
+  expect(new Set([ERASED, elsewhere, `erased-${sha256(SUBJECT).slice(0, 16)}`]).size).toBe(3);
 });

@@ -62,6 +62,17 @@ it('an unknown command is an error with --help too', async () => {
   }
 });
 
+it.each(['platform', 'touchstone', 'operator', 'service', 'canary', 'erased-0123456789abcdef', ''])(
+  'erase-user refuses the name %j, which is no user',
+  async (name) => {
+    const program = await createProgram(FAMILIES);
+    program.exitOverride();
+    await expect(program.parseAsync(['node', 'touchstone', 'erase-user', name, '--dry-run'])).rejects.toThrow(
+      'or a name of the platform itself: pass the sub',
+    );
+  },
+);
+
 it('rerun keeps the settings of the earlier run, so its help states no defaults for them', async () => {
   const program = await createProgram(FAMILIES);
   const help = (name: string) => program.commands.find((each) => each.name() === name)!.helpInformation();

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -14,7 +15,7 @@ import { userPrincipal } from '#domain/access/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { isBeingRegistered } from '#domain/signals/registered-signals.ts';
 import type { SignalFiles } from '#domain/signals/signals-ports.ts';
-import { sha256 } from '../sha256.ts';
+import { storedCursorKey } from './cursor-key.ts';
 import { memberListsOf } from './experiments.ts';
 import { DynamoJobRetention } from './job-retention.ts';
 import { trialsPartition } from './owner-trials.ts';
@@ -33,6 +34,8 @@ export interface EraseUserDeps {
 
 /** Numbers of what was erased, or would be. */
 export interface Erasure {
+  /** Name of the user in what stays. */
+  readonly pseudonym: string;
   /** Jobs deleted with their results and trials. */
   jobs: number;
   /** Jobs behind registered versions, which stay under the pseudonym. */
@@ -51,8 +54,9 @@ export interface Erasure {
   readonly unfinished: string[];
 }
 
-function nothingErased(): Erasure {
-  return { jobs: 0, evidence: 0, grants: 0, signals: 0, webhooks: 0, registry: 0, audit: 0, unfinished: [] };
+function nothingErased(pseudonym: string): Erasure {
+  const counts = { jobs: 0, evidence: 0, grants: 0, signals: 0, webhooks: 0, registry: 0, audit: 0 };
+  return { ...counts, pseudonym, unfinished: [] };
 }
 
 /** Fields that hold the ID of a user, at any depth of an item of the registry. */
@@ -62,9 +66,17 @@ const AUDIT_DETAILS = { request: null, source_ip: null, user_agent: null, roles:
 /** A pass repeats what another write has replaced in the meantime. */
 const MAX_PASSES = 5;
 
-/** Name that replaces an erased user where others rely on an item: the same for each run. */
-export function pseudonymOf(subject: string): string {
-  return `${ERASED_PREFIX}${sha256(subject).slice(0, 16)}`;
+/**
+ * Name that replaces an erased user where others rely on an item: the same for each run. Keyed with a secret of the platform, so that
+ * nobody finds out whose it is by trying names.
+ */
+export async function pseudonymOf(
+  { client, registryTable }: Pick<EraseUserDeps, 'client' | 'registryTable'>,
+  subject: string,
+): Promise<string> {
+  const key = await storedCursorKey(client, 'registry', registryTable)();
+  const digest = createHmac('sha256', key).update(`erased user\0${subject}`).digest('hex');
+  return `${ERASED_PREFIX}${digest.slice(0, 16)}`;
 }
 
 /**
@@ -77,11 +89,12 @@ export async function eraseUser(
   subject: string,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<Erasure> {
-  const erased = nothingErased();
-  const found = await new Pass(deps, subject, true).run();
+  const pseudonym = await pseudonymOf(deps, subject);
+  const erased = nothingErased(pseudonym);
+  const found = await new Pass(deps, subject, pseudonym, true).run();
   if (dryRun || found.unfinished.length > 0) return found;
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const { unfinished, ...counts } = await new Pass(deps, subject, false).run();
+    const { unfinished, pseudonym: _, ...counts } = await new Pass(deps, subject, pseudonym, false).run();
     const names = Object.keys(counts) as (keyof typeof counts)[];
     for (const name of names) erased[name] += counts[name];
     if (unfinished.length === 0 && names.every((name) => counts[name] === 0)) return erased;
@@ -101,13 +114,14 @@ class Pass {
   readonly #evidence = new Set<unknown>();
   /** Files of signals of registered versions. */
   readonly #versionSignals = new Set<unknown>();
-  readonly #erased = nothingErased();
+  readonly #erased: Erasure;
 
-  constructor(deps: EraseUserDeps, subject: string, dryRun: boolean) {
+  constructor(deps: EraseUserDeps, subject: string, pseudonym: string, dryRun: boolean) {
     this.#deps = deps;
     this.#subject = subject;
     this.#principal = userPrincipal(subject);
-    this.#pseudonym = pseudonymOf(subject);
+    this.#pseudonym = pseudonym;
+    this.#erased = nothingErased(pseudonym);
     this.#dryRun = dryRun;
     this.#retention = new DynamoJobRetention(deps.client, deps.jobsTable);
   }
