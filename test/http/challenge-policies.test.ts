@@ -312,6 +312,36 @@ describe('automatic promotion', () => {
     expect([body.traffic_split, await production(fixture)]).toEqual([[0, 1], '2']);
   });
 
+  it.each([
+    ['a grant', { groups: [] }, 'user:cat'],
+    ['a grant to a group', { groups: ['desk'] }, 'group:desk'],
+  ])('automatic promotion needs a creator who may still change the model: by %s', async (_, who, principal) => {
+    for (const isRevoked of [false, true]) {
+      const made = await challengeFixture(engine);
+      const grants = [{ principal, level: 'write' }] as const;
+      await made.store.sharing.share(MODEL, [], grants);
+      const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
+      const authenticate = async () => ({ id: 'cat', roles: ['approver' as const], ...who });
+      const deps = { clock: made.clock };
+      const cat = await registryFixture(engine, { tables, service: { authenticate }, deps });
+      const versions = { champion_version: '1', challenger_version: '2' };
+      const { body } = await cat.strategy('POST', `/api/v1/models/${MODEL}/challenges`, {
+        ...versions,
+        ...auto,
+      });
+      if (isRevoked) await made.store.sharing.share(MODEL, grants, []);
+      await made.log(body.challenge_id, 'champion', generated(12345, 100, 0));
+      await made.log(body.challenge_id, 'challenger', generated(67890, 100, 1));
+      expect(await production(made)).toBe(isRevoked ? '1' : '2');
+      expect((await made.read(body.challenge_id)).body).toMatchObject({
+        outcome: 'challenger_wins',
+        promotion_rejected: isRevoked
+          ? { code: 'AUTH005', message: expect.stringContaining('cat, who created this challenge, may not') }
+          : null,
+      });
+    }
+  });
+
   it('automatic promotion requires the right to promote', async () => {
     const made = await challengeFixture(engine);
     const tables = { jobs: made.jobsTable, registry: made.table, series: '' };

@@ -43,6 +43,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     revision: 1,
     events: 1,
     created_by: 'anonymous',
+    creator: null,
     created_at: AT,
     updated_at: AT,
     last_traffic_at: AT,

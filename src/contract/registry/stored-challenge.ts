@@ -156,6 +156,13 @@ export const StoredChallenge = z.object({
   revision: z.int().meta({ description: 'Increases with every write; used for optimistic concurrency' }),
   events: z.int(),
   created_by: z.string(),
+  creator: z
+    .object({ groups: z.array(z.string()), is_admin: z.boolean() })
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'What gave its creator access to the model; null for a challenge from before this field',
+    }),
   created_at: Timestamp,
   updated_at: Timestamp,
   last_traffic_at: Timestamp,

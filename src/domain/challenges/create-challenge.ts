@@ -248,6 +248,7 @@ function newChallenge(
     revision: 1,
     events: 0,
     created_by: call.actor.id,
+    creator: { groups: [...call.actor.groups], is_admin: call.actor.isAdmin },
     created_at: at,
     updated_at: at,
     last_traffic_at: at,

@@ -1,5 +1,6 @@
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { CodedError, ERRORS } from '#contract/values/errors.ts';
+import { mayAccess, type OwnedResource } from '../access/access.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { unknownChallenge } from '../shared/unknown-resources.ts';
@@ -139,6 +140,7 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
   };
   const reference = { model, version, field: 'challenger_version' };
   const found = existing(reference, await lookUpVersion(deps.registry, reference, null));
+  checkCreator(before, found.model);
   let ours: ChallengeChange | undefined;
   const { write: promotion } = await planPromotion(deps, found, {
     call,
@@ -155,6 +157,18 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
     },
   });
   return { ...ours!, promotion };
+}
+
+/** Throws AUTH005 when the creator may not change the model any more, in whose name the platform would promote. */
+function checkCreator({ created_by: id, creator, model_name }: StoredChallenge, model: OwnedResource): void {
+  if (!creator) return;
+  const caller = { id, groups: creator.groups, isAdmin: creator.is_admin };
+  if (mayAccess(caller, model, 'write')) return;
+  throw new CodedError('AUTH005', {
+    message: `${id}, who created this challenge, may not change ${model_name} any more: promote it yourself`,
+    field: 'challenger_version',
+    context: { resource: 'model', id: model_name, required: 'write' },
+  });
 }
 
 /**
