@@ -289,6 +289,16 @@ describe('code in the strategy folder', () => {
     rmSync(join(folder, 'other.ts'));
   });
 
+  it('strategy imports no file that is too large for its digest', async () => {
+    const data = join(folder, 'data.json');
+    const source = "export { default } from './data.json' with { type: 'json' };";
+    writeFileSync(data, '"read"');
+    expect(await importing(source)).toBe('read');
+    writeFileSync(data, `"read"${' '.repeat(64 * 1024 * 1024)}`);
+    expect(await importing(source)).toContain('may import only');
+    rmSync(data);
+  });
+
   it('a file writes nothing by flags of V8', async () => {
     const flags = [
       '--log-all',

@@ -23,7 +23,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import { codeFile } from '../code-file.ts';
-import { MAX_SOURCE_BYTES, namedIn, SOURCE_FORMATS } from '../strategies/source-formats.ts';
+import { MAX_DIGESTED_BYTES, MAX_SOURCE_BYTES, namedIn, SOURCE_FORMATS } from '../strategies/source-formats.ts';
 import { closeGlobals } from './strategy-globals.ts';
 import { strippedEnd, strippedFile } from './stripped-file.ts';
 
@@ -56,19 +56,19 @@ const formatOf = (url: string) => SOURCE_FORMATS[extname(new URL(url).pathname)]
 function isOfFolder(specifier: string, parentURL: string): boolean {
   if (!/^\.\.?\//.test(specifier)) return false;
   const { href } = new URL(specifier, parentURL);
-  return href.startsWith(FOLDER) && formatOf(href) !== undefined && !isUnnamed(href, parentURL);
+  return href.startsWith(FOLDER) && formatOf(href) !== undefined && isDigested(href, parentURL);
 }
 
 /**
- * True for another strategy that is too large, or whose name is not in the importing source: a change of it would not change the digest
- * of that source.
+ * True if a change of the file changes the digest of the importing source: it is not too large, and another strategy stands in that source
+ * by its name.
  */
-function isUnnamed(href: string, parentURL: string): boolean {
+function isDigested(href: string, parentURL: string): boolean {
   const name = fileOf(href);
-  if (name.includes('/') || !name.endsWith('.ts')) return false;
   const [file, parent] = [href, parentURL].map((url) => fileURLToPath(addressOf(url))) as [string, string];
   const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
-  return size > MAX_SOURCE_BYTES || !namedIn(readFileSync(parent)).has(name);
+  if (name.includes('/') || !name.endsWith('.ts')) return size <= MAX_DIGESTED_BYTES;
+  return size <= MAX_SOURCE_BYTES && namedIn(readFileSync(parent)).has(name);
 }
 
 /** Path in the strategy folder. */
@@ -95,7 +95,7 @@ registerHooks({
       if (resolved.url.startsWith(FOLDER)) return { ...resolved, url: addressOf(resolved.url) };
     }
     throw new Error(
-      `${fileOf(parentURL)} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder that are modules (${Object.keys(SOURCE_FORMATS).join(', ')}), another strategy by its name as it is written`,
+      `${fileOf(parentURL)} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder that are modules (${Object.keys(SOURCE_FORMATS).join(', ')}) of at most ${MAX_DIGESTED_BYTES / 1024 / 1024} MiB, another strategy by its name as it is written`,
     );
   },
   load(url, context, nextLoad) {

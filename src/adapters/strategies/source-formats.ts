@@ -18,6 +18,9 @@ export const isSource = (name: string): boolean =>
 /** Larger sources are not read: a file with a hole takes no space on the disk, and all of its size in memory. */
 export const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
+/** Larger files are in no digest, so no strategy may import them. */
+export const MAX_DIGESTED_BYTES = 64 * 1024 * 1024;
+
 /**
  * Names of `.ts` files in a source. A strategy that imports another one must name it so: the digest of its source covers that file
  * too.

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sha256 } from '../sha256.ts';
-import { isSource, MAX_SOURCE_BYTES, namedIn } from './source-formats.ts';
+import { isSource, MAX_DIGESTED_BYTES, MAX_SOURCE_BYTES, namedIn } from './source-formats.ts';
 
 export interface StrategyFile extends StrategyWithDigest {
   readonly file: string;
@@ -145,21 +145,19 @@ export function strategyDigests(sources: ReadonlyMap<string, Source>): Map<strin
 
 /** Files that are read at the same time. */
 const AT_ONCE = 16;
-/** Larger files are not read: their size and time stand for their content. */
-const MAX_DIGESTED_BYTES = 64 * 1024 * 1024;
 
 /** Undefined when the file is gone, or a strategy that is too large. The reason why a file cannot be read stands for its content. */
 async function readSource(path: string, isOwn: boolean): Promise<Source | undefined> {
   const standsFor = (text: string): Source => ({ digest: sha256(text), named: new Set() });
   try {
-    const { size, mtimeMs } = await stat(path);
+    const { size } = await stat(path);
     if (size <= MAX_SOURCE_BYTES) {
       const content = await readFile(path);
       const named = path.endsWith('.json') ? new Set<string>() : namedIn(content);
       return { digest: sha256(content), named };
     }
     if (isOwn) return undefined;
-    if (size > MAX_DIGESTED_BYTES) return standsFor(`large: ${size} ${mtimeMs}`);
+    if (size > MAX_DIGESTED_BYTES) return standsFor('not importable: large');
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk);
     return { digest: hash.digest('hex'), named: new Set() };
