@@ -6,6 +6,7 @@ import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { ulids } from '#adapters/ids.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { TIMEFRAMES } from '#engine/timeframe.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
@@ -88,14 +89,15 @@ export default {
     const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'));
     const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
     const tables = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
-    const stores = openStores({
+    const storage = {
       DYNAMODB_ENDPOINT: database.endpoint,
       OBJECTS_DIRECTORY: folder,
       JOBS_TABLE: tables.jobs,
       SERIES_TABLE: tables.series,
       RESULTS_BUCKET: 'results',
       CANDLES_BUCKET: 'candles',
-    });
+    };
+    const stores = openStores(storage);
     await createTables(stores.dynamo, tables);
     await record(stores);
     const log = createLogger('bench', 'ERROR');
@@ -109,7 +111,7 @@ export default {
         audit: { trail: openAudit(tables.registry, database.endpoint), clock: Date, ids: ulids },
         cursorKey: storedCursorKey(stores.dynamo, 'registry', tables.registry),
       },
-      stores,
+      openMarketStores(storage, stores.dynamo),
     );
     try {
       return [

@@ -1,6 +1,6 @@
 /** Process that collects candles as the task does, but without a job, and prints the number of stored candles. */
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { collectCandles } from '#domain/data/collect-candles.ts';
 
 const env = process.env as Record<'SERIES_TABLE' | 'CANDLES_BUCKET', string> & NodeJS.ProcessEnv;

@@ -5,6 +5,7 @@ import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import { type MarketStores, openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import type { Sandbox } from '#adapters/processes/sandbox.ts';
 import { sha256 } from '#adapters/sha256.ts';
@@ -47,7 +48,7 @@ export interface TaskRun {
 export class TaskFixture {
   readonly #folder: string;
   readonly #database: Database;
-  readonly #stores: Stores;
+  readonly #stores: Stores & MarketStores;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #strategies: string | undefined;
 
@@ -65,7 +66,8 @@ export class TaskFixture {
       SERIES_TABLE: TABLES.series,
       LOG_LEVEL: 'WARN',
     };
-    const stores = openStores(environment);
+    const services = openStores(environment);
+    const stores = { ...services, ...openMarketStores(environment, services.dynamo) };
     await createTables(stores.dynamo, TABLES);
     return new TaskFixture(folder, database, stores, environment, strategies);
   }
@@ -73,7 +75,7 @@ export class TaskFixture {
   private constructor(
     folder: string,
     database: Database,
-    stores: Stores,
+    stores: Stores & MarketStores,
     environment: Readonly<Record<string, string>>,
     strategies: string | undefined,
   ) {
@@ -84,7 +86,7 @@ export class TaskFixture {
     this.#environment = environment;
   }
 
-  get stores(): Stores {
+  get stores(): Stores & MarketStores {
     return this.#stores;
   }
 

@@ -1,4 +1,5 @@
-import type { StorageEnv } from '#adapters/open-stores.ts';
+import type { MarketStorageEnv } from '#adapters/open-market-stores.ts';
+import type { StoresEnv } from '#adapters/open-stores.ts';
 import type { TableNames } from '#contract/values/tables.ts';
 
 /** Tables of the embedded database. */
@@ -16,5 +17,5 @@ export interface PlatformInfo {
   readonly data_collection_url: string;
   /** Base URL of the token issuer's keys; null if calls need no token. */
   readonly issuer_url: string | null;
-  readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
+  readonly storage: StoresEnv & MarketStorageEnv & { readonly DYNAMODB_ENDPOINT: string };
 }

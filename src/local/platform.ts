@@ -12,7 +12,8 @@ import { ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
 import { type DataFolder, diskSpaceCheck, openDataFolder } from '#adapters/local/data-folder.ts';
 import { type Database, databaseMissing, startDatabase } from '#adapters/local/dynoxide.ts';
-import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
+import { openStores } from '#adapters/open-stores.ts';
 import { compileCache } from '#adapters/processes/sandbox.ts';
 import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
@@ -121,7 +122,7 @@ async function startServices(
   const service = { ...serviceOptions(foundation), authenticate: access.authenticate };
   const data = await startDataCollection(
     { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },
-    stores,
+    openMarketStores(storage, stores.dynamo),
     exchangesOf(foundation),
   );
   running.add(() => data.stop());
@@ -312,7 +313,7 @@ function storageOf(database: Database, folder: DataFolder) {
     CANDLES_BUCKET: 'candles',
     JOBS_TABLE: LOCAL_TABLES.jobs,
     SERIES_TABLE: LOCAL_TABLES.series,
-  } satisfies StorageEnv;
+  };
 }
 
 function taskEnvironment(

@@ -6,6 +6,7 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { serviceProbe, tableProbe } from '#adapters/health-probes.ts';
 import { ulids } from '#adapters/ids.ts';
 import { gzipBase64 } from '#adapters/objects/gzip.ts';
+import type { MarketStores } from '#adapters/open-market-stores.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
@@ -167,7 +168,7 @@ export async function startStrategyService(
 /** Serves local data collection. */
 export async function startDataCollection(
   options: LocalServiceOptions,
-  stores: Stores,
+  stores: MarketStores,
   exchanges: Exchanges = openExchanges(),
 ): Promise<{ readonly url: string; readonly app: ServiceApp; stop(): Promise<void> }> {
   const service = createDataCollectionService(

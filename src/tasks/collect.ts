@@ -3,7 +3,7 @@
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { CollectTaskEnv } from '#contract/env/env.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
 import { CodedError } from '#contract/values/errors.ts';

@@ -3,7 +3,7 @@ import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { DataCollectionEnv } from '#contract/env/env.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';

@@ -2,7 +2,6 @@
 
 import process from 'node:process';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { openStores } from '#adapters/open-stores.ts';
 import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
 import { strategyTimers } from '#adapters/processes/strategy-globals.ts';
 import { catchUnhandledErrors } from '#adapters/processes/unhandled-errors.ts';
@@ -26,6 +25,7 @@ import { finalFailure } from '#domain/shared/final-failure.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { startProcess } from '#runtime/process.ts';
 import { processorMs } from '#runtime/processor-time.ts';
+import { openTaskStores } from './shared/open-task-stores.ts';
 
 const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
 /** Wait for timers that are due, ms; a timer without delay fires after 1 ms. */
@@ -51,7 +51,7 @@ function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialR
   return replying(async () => {
     const { strategy, pairs, warnings } = await loadTrialData(
       {
-        ...openStores(env),
+        ...openTaskStores(env),
         clock: Date,
         findStrategy: async (name, digest) => {
           progress.enter(LOADING);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { TASK_VARIABLES, TaskFunction, type TaskFunctionOptions } from '#adapters/aws/task-function.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import { BacktestTaskEnv, CollectTaskEnv } from '#contract/env/env.ts';
@@ -48,10 +49,10 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'x',
   };
   stores = openStores(environment as never);
-  await storeCandles(stores);
+  await storeCandles(openMarketStores(environment as never, stores.dynamo));
 });
 
-async function storeCandles({ candles }: Pick<Stores, 'candles'>): Promise<void> {
+async function storeCandles({ candles }: ReturnType<typeof openMarketStores>): Promise<void> {
   const hours = Array.from({ length: 240 }, (_, hour) => 100 + 10 * Math.sin(hour / 5));
   const column = (change: number) => Float64Array.from(hours, (price) => price + change);
   await candles.write(
@@ -152,7 +153,7 @@ test.skipIf(!hasMoto())('function reads and writes S3 with the credentials of it
   for (const [name, value] of Object.entries(others)) vi.stubEnv(name, value);
   try {
     for (const bucket of ['candles', 'results']) await fetch(`${moto.endpoint}/${bucket}`, { method: 'PUT' });
-    await storeCandles(openStores(others as never));
+    await storeCandles(openMarketStores(others as never));
     const job = await run('ema_crossover', functionOf({ environment: others, sandbox: {} }));
     expect(job).toMatchObject({ status: 'completed', attempt: 1 });
     const listed = await (await fetch(`${moto.endpoint}/results?list-type=2`)).text();

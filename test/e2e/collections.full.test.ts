@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { hasValidChecksum } from '#adapters/parquet/checksum.ts';
 import type { SeriesKey } from '#domain/ports.ts';
 import { startEngine } from '../support/engine.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
+import { openStores } from '#adapters/open-stores.ts';
 import { ACCOUNT, MARKET, pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -37,7 +37,7 @@ describe('hyperopt job without models', () => {
 
   it('best value equals the backtest of the best parameters to the last bit', async () => {
     const { job, result } = one;
-    const stores = openStores(platform.info.storage as unknown as StorageEnv);
+    const stores = openStores(platform.info.storage);
     const found = await stores.ownerTrials.read('anonymous', []);
     stores.dynamo.destroy();
     const counted = new Set(found.trials.map(({ digest }) => digest));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { RunningServer } from '#runtime/serve.ts';
@@ -24,12 +25,10 @@ let stores: Stores;
 beforeAll(async () => {
   platform = await startTestPlatform();
   stores = openStores(platform.info.storage);
+  const { candles } = openMarketStores(platform.info.storage, stores.dynamo);
   const now = Math.floor(Date.now() / HOUR) * HOUR;
   const store = (symbol: string, end: number, exchange = 'sim') =>
-    stores.candles.write(
-      { exchange, symbol, timeframe: '1h' },
-      candlesAt(grid(end - 10 * HOUR, end, HOUR), HOUR),
-    );
+    candles.write({ exchange, symbol, timeframe: '1h' }, candlesAt(grid(end - 10 * HOUR, end, HOUR), HOUR));
   await store(BTC, now);
   await store(ETH, now);
   await store(OLD, now - 48 * HOUR);

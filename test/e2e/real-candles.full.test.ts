@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFiles } from '#adapters/import/find.ts';
 import { FileReader } from '#adapters/import/formats/file-reader.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Every strategy over real perpetuals, over HTTP. The candles are not part of the project. */

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { findFiles } from '#adapters/import/find.ts';
 import { FileReader } from '#adapters/import/formats/file-reader.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { expectCausal } from '../../src/testing/index.ts';
 import { PAIRS, SPOT, spotFixture } from './spot-fixture.ts';
 import { weekOf } from './strategy-files-fixture.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { expectNoLookAhead } from '../support/look-ahead.ts';
 import { PAIRS, SPOT, spotFixture } from './spot-fixture.ts';
 import { weekOf } from './strategy-files-fixture.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -151,8 +151,8 @@ async function storeCandles(exchange: string, symbol: string, start: number, end
     { length: rows + 1 },
     (_, row) => 100 + 10 * Math.sin(row / 17) + 5 * Math.sin(row / 5) + row / 100,
   );
-  const stores = openStores(platform.info.storage as unknown as StorageEnv);
-  await stores.candles.write(
+  const { candles, dynamo } = openMarketStores(platform.info.storage);
+  await candles.write(
     { exchange, symbol, timeframe: '4h' },
     {
       timestamp: Float64Array.from({ length: rows }, (_, row) => start + row * 4 * HOUR),
@@ -163,5 +163,5 @@ async function storeCandles(exchange: string, symbol: string, start: number, end
       volume: new Float64Array(rows).fill(10),
     },
   );
-  stores.dynamo.destroy();
+  dynamo.destroy();
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 import { createCandles } from '#engine/candles.ts';
 import type { Platform } from '../../src/local/platform.ts';

@@ -139,9 +139,9 @@ describe('writes of the job', () => {
     const died = {
       ...fixture.deps,
       jobs: {
-        get: jobs.get.bind(jobs),
-        claim: jobs.claim.bind(jobs),
-        fail: jobs.fail.bind(jobs),
+        get: (id: string) => jobs.get(id),
+        claim: (id: string, by: string, at: string) => jobs.claim(id, by, at),
+        fail: () => Promise.reject(new Error('not expected')),
         complete: () => Promise.reject(new Error('died')),
       },
     };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend, startDataCollection } from '../../src/local/services.ts';
@@ -23,14 +24,15 @@ let batches = 0;
 
 beforeAll(async () => {
   engine = await startEngine();
-  const stores = openStores({
+  const storage = {
     DYNAMODB_ENDPOINT: engine.endpoint,
     OBJECTS_DIRECTORY: folder,
     JOBS_TABLE: engine.tables.jobs,
     SERIES_TABLE: engine.tables.series,
     RESULTS_BUCKET: 'results',
     CANDLES_BUCKET: 'candles',
-  });
+  };
+  const stores = openStores(storage);
   await record(stores);
   countBatches(stores.dynamo);
   const options = {
@@ -42,7 +44,7 @@ beforeAll(async () => {
     cursorKey,
     log: memoryLog().log,
   };
-  data = await startDataCollection(options, stores);
+  data = await startDataCollection(options, openMarketStores(storage, stores.dynamo));
   backend = await startBackend(options, {
     ...WITHOUT_JOBS,
     strategyServiceUrl: 'http://127.0.0.1:1',

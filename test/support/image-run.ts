@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openImageRuns } from '#adapters/aws/open-image-runs.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import type { JobIn } from '#contract/backtests/backtest.ts';
 import { imageRunPrefix } from '#contract/backtests/image-run-keys.ts';
@@ -39,11 +40,9 @@ export async function imageRunFixture() {
     SERIES_TABLE: engine.tables.series,
   } as const;
   const stores = openStores(env);
-  const store = (symbol: string, timeframe: '1h' | '1d', candles: number) =>
-    stores.candles.write(
-      { exchange: 'sim', symbol, timeframe },
-      waves(START, TIMEFRAME_MS[timeframe], candles),
-    );
+  const { candles } = openMarketStores(env, stores.dynamo);
+  const store = (symbol: string, timeframe: '1h' | '1d', count: number) =>
+    candles.write({ exchange: 'sim', symbol, timeframe }, waves(START, TIMEFRAME_MS[timeframe], count));
   await store(PAIR, '1h', CANDLES);
   const config = {
     ...pendingJob('bt-x').config,

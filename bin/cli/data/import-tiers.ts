@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { importLeverageTiers } from '#adapters/import/leverage-tiers.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { isExchangeKey } from '#domain/shared/validate.ts';
 import type { PlatformInfo } from '../../../src/local/platform-info.ts';
 import { UsageError } from '../options.ts';

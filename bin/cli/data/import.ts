@@ -8,7 +8,7 @@ import { importFiles } from '#adapters/import/import-files.ts';
 import { PreviewStore } from '#adapters/import/preview-store.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import { SIMULATED, TOUCHSTONE } from '#contract/values/names.ts';

@@ -12,7 +12,7 @@ import { openAws } from './open-aws.ts';
 
 /** Dependencies of the deployed backend. `onChallengeChange` is notified of each stored change of a challenge. Long because it is their list. */
 export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListener) {
-  const { dynamo, ...aws } = openAws(env);
+  const aws = openAws(env);
   const dataProxy = lazy(async () => {
     const { createLambdaClient, lambdaDataProxy } = await import('./lambda-data-proxy.ts');
     const { DataProxyClient } = await import('../data-proxy-client.ts');
@@ -23,14 +23,6 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, onChallengeChange),
     ...promotionRules(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
-    strategyCosts: lazy(async () => {
-      const { DynamoStrategyCosts } = await import('../dynamo/strategy-costs.ts');
-      return new DynamoStrategyCosts(dynamo, env.JOBS_TABLE);
-    }),
-    ownerTrials: lazy(async () => {
-      const { DynamoOwnerTrials } = await import('../dynamo/owner-trials.ts');
-      return new DynamoOwnerTrials(dynamo, env.JOBS_TABLE);
-    }),
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
     rejectImages: env.REJECT_IMAGES,
@@ -63,7 +55,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       signatures: webhookSignatures,
       waker: lazy(async () => {
         const { WebhookQueue } = await import('./webhook-queue.ts');
-        return new WebhookQueue(env.WEBHOOK_QUEUE_URL, dynamo);
+        return new WebhookQueue(env.WEBHOOK_QUEUE_URL, aws.dynamo);
       }),
     },
     reportPage: async () => (await import('./report-page.ts')).readReportPage(),
@@ -71,7 +63,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     probes: {
       strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,
       data_collection: () => dataProxy.probe(),
-      registry: tableProbe(dynamo, 'registry', env.REGISTRY_TABLE),
+      registry: tableProbe(aws.dynamo, 'registry', env.REGISTRY_TABLE),
     },
   };
 }

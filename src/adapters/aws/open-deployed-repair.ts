@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { RepairEnv } from '#contract/env/env.ts';
 import { promotionRules } from '#contract/env/release-rules-env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
@@ -6,18 +5,10 @@ import { maxRunning } from '#contract/env/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Log } from '#domain/ports.ts';
 import type { RepairDeps } from '#domain/repair/repair-jobs.ts';
-import { createDocumentClient } from '../dynamo/client.ts';
-import { DynamoHyperoptStore } from '../dynamo/hyperopt-store.ts';
-import { DynamoJobQueue } from '../dynamo/job-queue.ts';
-import { DynamoJobRetention } from '../dynamo/job-retention.ts';
-import { DynamoJobStore } from '../dynamo/job-store.ts';
 import { openRepair, type RetentionParts } from '../dynamo/open-repair.ts';
-import { DynamoOwnerTrials } from '../dynamo/owner-trials.ts';
-import { DynamoSignalsStore } from '../dynamo/signals-store.ts';
-import { DynamoStrategyCosts } from '../dynamo/strategy-costs.ts';
-import { DynamoTrialLedger } from '../dynamo/trial-ledger.ts';
 import { ObjectResultStore } from '../objects/result-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
+import { openDynamo, openJobStores } from '../open-stores.ts';
 import { StoredSignalFiles } from '../signals/stored-signal-files.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
@@ -28,20 +19,15 @@ export function openDeployedRepair(
   onChallengeChange: ChallengeListener,
   log: Log,
 ): RepairDeps {
-  const dynamo = createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT });
+  const stores = openJobStores(openDynamo(env), env.JOBS_TABLE);
   const sfn = createSfnClient();
   return openRepair({
-    jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+    ...stores,
     executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
-    hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     hyperoptExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
-    ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
-    ownerTrials: new DynamoOwnerTrials(dynamo, env.JOBS_TABLE),
-    queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
-    strategyCosts: new DynamoStrategyCosts(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),
     tasks: new EcsTaskControl(createEcsClient()),
-    retention: retentionParts(env, dynamo),
+    retention: retentionParts(env, stores),
     registryTable: env.REGISTRY_TABLE,
     databaseEndpoint: env.DYNAMODB_ENDPOINT,
     promotions: promotionRules(env),
@@ -51,14 +37,17 @@ export function openDeployedRepair(
 }
 
 /** Null without a bucket, in functions that remove nothing. */
-function retentionParts(env: RepairEnv, dynamo: DynamoDBDocumentClient): RetentionParts | null {
+function retentionParts(
+  env: RepairEnv,
+  { jobRetention, signals }: ReturnType<typeof openJobStores>,
+): RetentionParts | null {
   if (!env.RESULTS_BUCKET) return null;
   const objects = openObjectStore({}, env.RESULTS_BUCKET);
   return {
     days: retentionDays(env),
-    retention: new DynamoJobRetention(dynamo, env.JOBS_TABLE),
+    retention: jobRetention,
     results: new ObjectResultStore(objects),
-    signals: new DynamoSignalsStore(dynamo, env.JOBS_TABLE),
+    signals,
     signalFiles: new StoredSignalFiles(objects),
   };
 }

@@ -49,9 +49,9 @@ export interface ImageRunsDeps {
  */
 export class ObjectImageRuns implements ImageRuns {
   readonly #deps: ImageRunsDeps;
-  readonly #results: ObjectResultStore;
+  readonly #results: Pick<ObjectResultStore, 'adopt'>;
 
-  constructor(deps: ImageRunsDeps, results: ObjectResultStore) {
+  constructor(deps: ImageRunsDeps, results: Pick<ObjectResultStore, 'adopt'>) {
     this.#deps = deps;
     this.#results = results;
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
-import { openMarketStores } from '#adapters/open-stores.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
