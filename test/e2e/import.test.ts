@@ -71,8 +71,14 @@ describe('terminal output of an import', () => {
     expect(rejected.filter((line) => line.startsWith('│')).map(cells)).toEqual([
       ['Result', 'Reason', 'Files', 'MB', 'Names'],
       ['skipped', 'not a CSV, Feather, JSON or Parquet file', '1', '0.00', '\\u{1b}[31mnotes.txt'],
-      ['failed', 'line 3 holds "0x10": expected decimal numbers:', '1', '0.00', 'A_USDT_USDT-5m.csv'],
-      ['', HEADER.replace('_ms', ''), '', '', ''],
+      [
+        'failed',
+        'line 3: high is "0x10": expected a number. --skip-invalid',
+        '1',
+        '0.00',
+        'A_USDT_USDT-5m.csv',
+      ],
+      ['', 'leaves such rows out', '', '', ''],
       ['failed', 'is empty', '2', '0.00', 'B_USDT_USDT-5m.csv'],
       ['', '', '', '', 'C_USDT_USDT-5m.csv'],
     ]);

@@ -64,7 +64,7 @@ export async function importCandles(
   const exchange = chooseExchange(found, options.exchange, fallback);
   const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
   const { candles } = openMarketStores(platform.storage);
-  const preview = new PreviewStore();
+  const preview = new PreviewStore(candles);
   const store = options.dryRun ? preview : candles;
   const started = performance.now();
   const bar = progressBar(found);

@@ -82,7 +82,7 @@ function unitNotes(
 }
 
 /** Name of a row in messages, such as `line 42`. */
-export function nameOfRow({ first, numbers }: FileRows, row: number): string {
+function nameOfRow({ first, numbers }: FileRows, row: number): string {
   return `${first.word} ${numbers?.[row] ?? first.number + row}`;
 }
 

@@ -219,11 +219,13 @@ function splitLetters(letters: string, mode: TradingMode, name: string): NamedSy
 /** The longest quote asset at the end of the letters, after at least one character. */
 function quoteOf(letters: string, mode: TradingMode): string | undefined {
   if (mode === 'spot' && AEUR_PAIRS.test(letters)) return 'AEUR';
-  return (mode === 'spot' ? SPOT_QUOTES : [...LINEAR, 'USD'])
-    .filter((quote) => letters.endsWith(quote) && letters.length > quote.length)
-    // Kraken's XBTUSD is XBT/USD.
-    .filter((quote) => letters !== `XB${quote}` || !quote.startsWith('T'))
-    .sort((a, b) => b.length - a.length)[0];
+  return (
+    (mode === 'spot' ? SPOT_QUOTES : [...LINEAR, 'USD'])
+      .filter((quote) => letters.endsWith(quote) && letters.length > quote.length)
+      // Kraken's XBTUSD is XBT/USD.
+      .filter((quote) => letters !== `XB${quote}` || !quote.startsWith('T'))
+      .sort((a, b) => b.length - a.length)[0]
+  );
 }
 
 function valid(symbol: string, name: string): NamedSymbol {

@@ -7,7 +7,13 @@ const ROWS_SHOWN = 5;
 
 /** Keeps the first rows of each series of candles instead of storing them, to show them. */
 export class PreviewStore implements ImportStore {
+  readonly #stored: Pick<ImportStore, 'read'>;
   readonly #series = new Map<string, PreviewSeries>();
+
+  /** @param stored prices of funding rates that the files have no marks for */
+  constructor(stored: Pick<ImportStore, 'read'>) {
+    this.#stored = stored;
+  }
 
   /** In the order of the import. */
   get series(): PreviewSeries[] {
@@ -25,6 +31,10 @@ export class PreviewStore implements ImportStore {
   }
 
   async writeFunding(): Promise<void> {}
+
+  read(...given: Parameters<ImportStore['read']>): Promise<Candles> {
+    return this.#stored.read(...given);
+  }
 }
 
 interface PreviewSeries extends SeriesKey {

@@ -31,7 +31,10 @@ export interface Recognized {
 export async function recognize(file: Candidate): Promise<Recognized> {
   for (const recognizer of RECOGNIZERS) {
     const content = await recognizer.recognize(file);
-    if (content) return { recognizer: recognizer.name, content };
+    if (content) {
+      const isUnknown = recognizer === columns && content.kind === 'other';
+      return { recognizer: isUnknown ? '' : recognizer.name, content };
+    }
   }
   return { recognizer: '', content: unknown(file.name) };
 }

@@ -1,5 +1,5 @@
 /** Decimal numbers; excludes hexadecimal numbers, `NaN` and `Infinity`. */
-export const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** What programs write where a number is missing. */
 const MISSING = /^(|nan|null|none|na|n\/a|#n\/a|<na>|-+)$/i;
 /** Thousand, million, ... after the volumes of Investing. */

@@ -17,7 +17,7 @@ export interface Vendor {
 }
 
 /** In the order in which they are asked: the first that fits. */
-export const VENDORS: readonly Vendor[] = [
+const VENDORS: readonly Vendor[] = [
   {
     name: "Bybit's archive",
     file: /^(?<symbol>[A-Z0-9]+)_\d+_\d{4}-\d\d-\d\d_\d{4}-\d\d-\d\d\.csv/,

@@ -10,7 +10,7 @@ import { type CsvPlan, planCsv, splitCells, type TableHints } from './csv-plan.t
 import { bytesOf, MAX_ROW_LENGTH } from './text.ts';
 
 /** Beginning of a file from which its form is found. */
-export const HEAD_BYTES = 65_536;
+const HEAD_BYTES = 65_536;
 const NEWLINE = 10;
 const RETURN = 13;
 const QUOTE = 34;

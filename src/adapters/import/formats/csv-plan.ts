@@ -246,7 +246,7 @@ function columnsOf(
 }
 
 /** Text of the time of a line, its date and clock together. */
-export function timeTextOf(cells: readonly string[], { time, clock }: Positions): string {
+function timeTextOf(cells: readonly string[], { time, clock }: Positions): string {
   const text = cells[time]!.trim();
   return clock === undefined ? text : `${text} ${cells[clock]!.trim()}`.trim();
 }

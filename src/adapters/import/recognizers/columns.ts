@@ -37,7 +37,10 @@ export const columns: Recognizer = {
       return other('a zip that does not hold one CSV; unpack it, and import the folder');
     }
     const plan = await planOf(file, format);
-    if (plan instanceof BadFileError) return notCandles(file.name, plan);
+    if (plan instanceof BadFileError) {
+      // Any text may end with .txt.
+      return /\.txt$/.test(file.name) ? undefined : notCandles(file.name, plan);
+    }
     return contentOf(file, format, plan);
   },
 };

@@ -15,7 +15,9 @@ export const tradingView: Recognizer = {
       return other(`a list of trades, which is a result: use ${TOUCHSTONE} verify tradingview`);
     if (!isTradingViewChart(header)) return undefined;
     const names = tradingViewNames(file.name);
-    const market = names.exchange && names.symbol ? tradingViewMarket(names.exchange, names.symbol) : {};
+    // Any candles may have these columns.
+    if (names.exchange === null) return undefined;
+    const market = names.symbol ? tradingViewMarket(names.exchange, names.symbol) : {};
     return { kind: 'table', table: 'csv', format: 'CSV', names, mayEndOpen: true, ...market };
   },
 };
