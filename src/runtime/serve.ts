@@ -64,7 +64,7 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
   const listenerOf = (each: App) =>
     getRequestListener(
       async (request, env) => {
-        if (options.loopbackOnly && !isLoopbackRequest(request.headers)) return reject('HTTP403');
+        if (options.loopbackOnly && !isLoopbackRequest(request)) return reject('HTTP403');
         const own = { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1];
         return withOwnHeaders(request, await each.fetch(request, own));
       },
@@ -346,21 +346,33 @@ function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueue
   return socket._handle?.writeQueueSize ?? 0;
 }
 
+/** By its decoded characters, which the router compares too. */
+function isPagePath(path: string): boolean {
+  try {
+    return !NO_PAGE.test(decodeURIComponent(path));
+  } catch {
+    return false;
+  }
+}
+
 /** Pages of the same origin, and what a user types. Other programs do not send the header. */
 const OWN_SITE = new Set(['same-origin', 'none']);
+/** Paths that answer programs: a link to them, or a page of another site that opens them, would start work in the user's name. */
+const NO_PAGE = /^\/(api|challenges|downloads|mcp|openapi\.json)(\/|$)/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
  * True if a request names a loopback host and comes from a page of that host and port, if from any. Other sites could point their
  * name to the loopback address and read every response (DNS rebinding), or send a form (CSRF); so could a page of another server of this
- * computer. Browsers send no `Origin` with a picture or a link, but `Sec-Fetch-Site`. A link that a user follows is allowed.
+ * computer. Browsers send no `Origin` with a picture or a link, but `Sec-Fetch-Site`. A link to a page that a user follows is allowed.
  */
-function isLoopbackRequest(headers: Headers): boolean {
+function isLoopbackRequest({ headers, method, url }: Request): boolean {
   const host = headers.get('Host') ?? '';
   const origin = headers.get('Origin')?.replace(/^https?:\/\//i, '');
   if (!LOOPBACK.test(host) || (origin !== undefined && origin.toLowerCase() !== host.toLowerCase()))
     return false;
   const isFollowed =
     headers.get('Sec-Fetch-Mode') === 'navigate' && headers.get('Sec-Fetch-Dest') === 'document';
-  return isFollowed || OWN_SITE.has(headers.get('Sec-Fetch-Site') ?? 'none');
+  const isPage = method === 'GET' && isPagePath(new URL(url).pathname);
+  return (isFollowed && isPage) || OWN_SITE.has(headers.get('Sec-Fetch-Site') ?? 'none');
 }

@@ -315,31 +315,58 @@ describe('automatic promotion', () => {
   it.each([
     ['a grant', { groups: [] }, 'user:cat'],
     ['a grant to a group', { groups: ['desk'] }, 'group:desk'],
-  ])('automatic promotion needs a creator who may still change the model: by %s', async (_, who, principal) => {
-    for (const isRevoked of [false, true]) {
-      const made = await challengeFixture(engine);
-      const grants = [{ principal, level: 'write' }] as const;
-      await made.store.sharing.share(MODEL, [], grants);
-      const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
-      const authenticate = async () => ({ id: 'cat', roles: ['approver' as const], ...who });
-      const deps = { clock: made.clock };
-      const cat = await registryFixture(engine, { tables, service: { authenticate }, deps });
-      const versions = { champion_version: '1', challenger_version: '2' };
-      const { body } = await cat.strategy('POST', `/api/v1/models/${MODEL}/challenges`, {
-        ...versions,
-        ...auto,
-      });
-      if (isRevoked) await made.store.sharing.share(MODEL, grants, []);
-      await made.log(body.challenge_id, 'champion', generated(12345, 100, 0));
-      await made.log(body.challenge_id, 'challenger', generated(67890, 100, 1));
-      expect(await production(made)).toBe(isRevoked ? '1' : '2');
-      expect((await made.read(body.challenge_id)).body).toMatchObject({
-        outcome: 'challenger_wins',
-        promotion_rejected: isRevoked
-          ? { code: 'AUTH005', message: expect.stringContaining('cat, who created this challenge, may not') }
-          : null,
-      });
-    }
+  ])(
+    'automatic promotion needs a creator who may still change the model: by %s',
+    async (_, who, principal) => {
+      for (const isRevoked of [false, true]) {
+        const made = await challengeFixture(engine);
+        const grants = [{ principal, level: 'write' }] as const;
+        await made.store.sharing.share(MODEL, [], grants);
+        const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
+        const authenticate = async () => ({ id: 'cat', roles: ['approver' as const], ...who });
+        const deps = { clock: made.clock };
+        const cat = await registryFixture(engine, { tables, service: { authenticate }, deps });
+        const versions = { champion_version: '1', challenger_version: '2' };
+        const { body } = await cat.strategy('POST', `/api/v1/models/${MODEL}/challenges`, {
+          ...versions,
+          ...auto,
+        });
+        if (isRevoked) await made.store.sharing.share(MODEL, grants, []);
+        await made.log(body.challenge_id, 'champion', generated(12345, 100, 0));
+        await made.log(body.challenge_id, 'challenger', generated(67890, 100, 1));
+        expect(await production(made)).toBe(isRevoked ? '1' : '2');
+        expect((await made.read(body.challenge_id)).body).toMatchObject({
+          outcome: 'challenger_wins',
+          promotion_rejected: isRevoked
+            ? {
+                code: 'AUTH005',
+                message: expect.stringContaining('cat, who created this challenge, may not'),
+              }
+            : null,
+        });
+      }
+    },
+  );
+
+  it.each([
+    [['stage_2', 'stage_3', 'stage_4'], '1'],
+    [['stage_4'], '1'],
+    [[], '2'],
+  ])('a win before the approvals of %j leaves version %s in Production', async (approval_stages, version) => {
+    const { fixture, id, last } = await almost({}, { enable_canary: true, approval_stages });
+    await last();
+    const { body } = await fixture.read(id);
+    expect(body).toMatchObject({ outcome: 'challenger_wins', canary_stage: 'stage_1' });
+    expect(body.promotion_rejected).toEqual(
+      approval_stages.length === 0
+        ? null
+        : {
+            at: expect.any(String),
+            code: 'RES005',
+            message: `It won before an approver had advanced it to ${approval_stages[0]}`,
+          },
+    );
+    expect(await production(fixture)).toBe(version);
   });
 
   it('automatic promotion requires the right to promote', async () => {

@@ -15,16 +15,7 @@ import { restore } from './parts/restore.ts';
 import { endProcesses } from './processes.ts';
 import { type Part, Rehearsal, type Row } from './rehearsal.ts';
 
-const PARTS: readonly Part[] = [
-  deploy,
-  bundles,
-  change,
-  restore,
-  destroy,
-  machines,
-  dynamodb,
-  region,
-];
+const PARTS: readonly Part[] = [deploy, bundles, change, restore, destroy, machines, dynamodb, region];
 const NAMES = PARTS.map(({ name }) => name);
 
 const USAGE = `npm run rehearse -- [--stage <name>] [--only <part,…>] [--minutes <n>] [--complete]

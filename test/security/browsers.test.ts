@@ -64,8 +64,8 @@ describe.each([
 });
 
 describe('local mode without tokens', () => {
-  const get = (host: string, more = '') =>
-    local.raw(`GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`);
+  const get = (host: string, more = '', path = '/api/v1/health') =>
+    local.raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`);
 
   it.each([
     'evil.example',
@@ -100,12 +100,29 @@ describe('local mode without tokens', () => {
     ['a picture of another site', 'cross-site', 'no-cors', 'image', 403],
     ['a frame of another site', 'cross-site', 'navigate', 'iframe', 403],
     ['a page of another port', 'same-site', 'cors', 'empty', 403],
-    ['a link that a user follows', 'cross-site', 'navigate', 'document', 200],
+    ['a link that a user follows to an API', 'cross-site', 'navigate', 'document', 403],
     ['an address that a user types', 'none', 'navigate', 'document', 200],
     ['a page of the platform', 'same-origin', 'cors', 'empty', 200],
   ])('local mode without an Origin: %s', async (_, site, mode, dest, status) => {
     const more = `Sec-Fetch-Site: ${site}\r\nSec-Fetch-Mode: ${mode}\r\nSec-Fetch-Dest: ${dest}\r\n`;
     expect((await get('127.0.0.1:8000', more)).status).toBe(status);
+  });
+
+  it.each([
+    ['/docs', 200],
+    ['/', 404],
+    ['/api/v1/events', 403],
+    ['/challenges/ch-1/trades', 403],
+    ['/downloads/1', 403],
+    ['/mcp', 403],
+    ['/openapi.json', 403],
+    ['//api/v1/health', 404],
+    ['/x/../api/v1/health', 403],
+    ['/%61pi/v1/health', 403],
+    ['/%', 403],
+  ])('a link on another site to %s has status %i: it opens pages only', async (path, status) => {
+    const more = 'Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n';
+    expect((await get('127.0.0.1:8000', more, path)).status).toBe(status);
   });
 
   it('local mode rejects a request with two Host headers', async () => {

@@ -23,7 +23,12 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import { codeFile } from '../code-file.ts';
-import { MAX_DIGESTED_BYTES, MAX_SOURCE_BYTES, namedIn, SOURCE_FORMATS } from '../strategies/source-formats.ts';
+import {
+  MAX_DIGESTED_BYTES,
+  MAX_SOURCE_BYTES,
+  namedIn,
+  SOURCE_FORMATS,
+} from '../strategies/source-formats.ts';
 import { closeGlobals } from './strategy-globals.ts';
 import { strippedEnd, strippedFile } from './stripped-file.ts';
 

@@ -1,4 +1,8 @@
-import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import {
+  CANARY_STAGE_NAMES,
+  type CanaryStage,
+  type StoredChallenge,
+} from '#contract/registry/stored-challenge.ts';
 import { hash32 } from '#engine/random.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
@@ -161,5 +165,12 @@ function manualPromotionReason(challenge: StoredChallenge): string | null {
   // The other holds end automatically.
   const waits =
     hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio_mismatch';
-  return waits ? `It was held when it won: ${hold.reason}` : null;
+  if (waits) return `It was held when it won: ${hold.reason}`;
+  const unapproved = laterStages(challenge).filter((stage) => challenge.approval_stages.includes(stage));
+  return unapproved.length > 0 ? `It won before an approver had advanced it to ${unapproved[0]}` : null;
+}
+
+/** Canary stages after the present one. */
+function laterStages({ stages }: StoredChallenge): CanaryStage[] {
+  return CANARY_STAGE_NAMES.slice(CANARY_STAGE_NAMES.indexOf(stages.at(-1)!.canary_stage) + 1);
 }
