@@ -111,7 +111,7 @@ export default {
         audit: { trail: openAudit(tables.registry, database.endpoint), clock: Date, ids: ulids },
         cursorKey: storedCursorKey(stores.dynamo, 'registry', tables.registry),
       },
-      openMarketStores(storage, stores.dynamo),
+      { ...stores, ...openMarketStores(storage, stores.dynamo), registry: { catalog: async function* () {} } },
     );
     try {
       return [

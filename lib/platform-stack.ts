@@ -34,6 +34,7 @@ import { Network } from './parts/network.ts';
 import {
   allowAudit,
   allowObjects,
+  allowSeriesUses,
   allowTable,
   allowTasks,
   READ_REGISTRY,
@@ -289,6 +290,7 @@ export class PlatformStack extends Stack {
         DEFAULT_EXCHANGE: config.defaultExchange,
         CANDLES_BUCKET: data.candles.bucketName,
         SERIES_TABLE: data.tables.series.tableName,
+        JOBS_TABLE: data.tables.jobs.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
         RETENTION_AUDIT_DAYS: retentionVariables(config.retention).RETENTION_AUDIT_DAYS,
         ...poolVariables('DATA_COLLECTION', data.identity.pool),
@@ -303,7 +305,9 @@ export class PlatformStack extends Stack {
       'UpdateItem',
     ]);
     allowAudit(role, data.tables.registry);
-    allowObjects(role, data.candles, ['GetObject', 'PutObject']);
+    allowSeriesUses(role, data.tables);
+    // Deletes the files of series that users delete or rename, and what an import replaced.
+    allowObjects(role, data.candles, ['GetObject', 'PutObject', 'DeleteObject']);
     return dataCollection;
   }
 

@@ -157,7 +157,8 @@ export function allowCollection(
 ): void {
   allowTable(role, 'jobs', tables.jobs, ['GetItem', 'UpdateItem'], { keys });
   allowTable(role, 'series', tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
-  allowObjects(role, candles, ['GetObject', 'PutObject']);
+  // A write of candles finishes a deletion of the series that has begun.
+  allowObjects(role, candles, ['GetObject', 'PutObject', 'DeleteObject']);
 }
 
 /** Runs one backtest. */

@@ -108,6 +108,18 @@ export function allowChallengeProcessing(role: iam.IRole, registry: dynamodb.ITa
   allowTable(role, 'registry', registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], { keys });
 }
 
+/** Allows finding what uses a series: unfinished jobs, and the rows of the catalog. Nothing else of the registry can be read. */
+export function allowSeriesUses(
+  role: iam.IRole,
+  { jobs, registry }: { readonly jobs: dynamodb.ITableV2; readonly registry: dynamodb.ITableV2 },
+): void {
+  allow(role, {
+    actions: ['dynamodb:Query'],
+    resources: [indexArn(jobs, 'by-list-status'), indexArn(registry, 'catalog-by-name')],
+  });
+  allowTable(role, 'jobs', jobs, ['BatchGetItem'], { keys: [...BACKTEST_KEYS, ...HYPEROPT_KEYS] });
+}
+
 function indexArn(table: dynamodb.ITableV2, name: string): string {
   return `${table.tableArn}/index/${name}`;
 }

@@ -266,6 +266,9 @@ export const listDataSymbols = /* @__PURE__ */ get<'listDataSymbols'>(data_colle
 /** Amount steps, price ticks and order limits of the symbols. */
 export const listInstruments = /* @__PURE__ */ get<'listInstruments'>(data_collection, '/instruments');
 
+/** Rules of a symbol as of their dates. */
+export const getInstrumentHistory = /* @__PURE__ */ get<'getInstrumentHistory'>(data_collection, '/instruments/history');
+
 /** Range, count and gaps of every stored series. */
 export const getDataStatus = /* @__PURE__ */ get<'getDataStatus'>(data_collection, '/status');
 
@@ -274,6 +277,27 @@ export const getCoverage = /* @__PURE__ */ get<'getCoverage'>(data_collection, '
 
 /** Freshness of the stored candles. */
 export const getDataFreshness = /* @__PURE__ */ get<'getDataFreshness'>(data_collection, '/freshness');
+
+/** Stored series of all exchanges. */
+export const listSeries = /* @__PURE__ */ get<'listSeries'>(data_collection, '/series');
+
+/** A stored series, what uses it, and the import that can be undone. */
+export const getSeries = /* @__PURE__ */ get<'getSeries'>(data_collection, '/series/details');
+
+/** Condition of a stored series by day. */
+export const getSeriesCondition = /* @__PURE__ */ get<'getSeriesCondition'>(data_collection, '/series/condition');
+
+/** Delete stored series. */
+export const deleteSeries = /* @__PURE__ */ postOnce<'deleteSeries'>(data_collection, '/series/delete');
+
+/** Rename stored series. */
+export const renameSeries = /* @__PURE__ */ postOnce<'renameSeries'>(data_collection, '/series/rename');
+
+/** Copy stored series to another exchange or symbol. */
+export const copySeries = /* @__PURE__ */ postOnce<'copySeries'>(data_collection, '/series/copy');
+
+/** Take the last import of a symbol back. */
+export const undoImport = /* @__PURE__ */ postOnce<'undoImport'>(data_collection, '/series/undo');
 
 /** Collect candles. */
 export const startCollection = /* @__PURE__ */ post<'startCollection'>(data_collection, '/collections');

@@ -6,6 +6,7 @@ import { LocalStrategies } from '#adapters/definitions/local-strategies.ts';
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
+import { openRegistry } from '#adapters/dynamo/open-registry.ts';
 import { openRepair } from '#adapters/dynamo/open-repair.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
@@ -122,7 +123,11 @@ async function startServices(
   const service = { ...serviceOptions(foundation), authenticate: access.authenticate };
   const data = await startDataCollection(
     { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },
-    openMarketStores(storage, stores.dynamo),
+    {
+      ...stores,
+      ...openMarketStores(storage, stores.dynamo),
+      registry: openRegistry(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT).registry,
+    },
     exchangesOf(foundation),
   );
   running.add(() => data.stop());

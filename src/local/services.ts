@@ -27,7 +27,7 @@ import type { Log } from '#runtime/log.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
 import { createService, type GatewayFunction, type ServiceApp } from '#runtime/service.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
-import { createDataCollectionService } from '#runtime/services/data-collection.ts';
+import { createDataCollectionService, type DataCollectionDeps } from '#runtime/services/data-collection.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import type { CursorKey } from '#runtime/signed-cursors.ts';
 import { VERSION } from '#runtime/version.ts';
@@ -168,7 +168,7 @@ export async function startStrategyService(
 /** Serves local data collection. */
 export async function startDataCollection(
   options: LocalServiceOptions,
-  stores: MarketStores,
+  stores: MarketStores & Pick<DataCollectionDeps, 'jobs' | 'hyperoptJobs' | 'registry'>,
   exchanges: Exchanges = openExchanges(),
 ): Promise<{ readonly url: string; readonly app: ServiceApp; stop(): Promise<void> }> {
   const service = createDataCollectionService(

@@ -1,9 +1,11 @@
 /** Entry point of the data collection service in its container. */
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
 import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
+import { openRegistry } from '#adapters/dynamo/open-registry.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
+import { openJobStores } from '#adapters/open-stores.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { DataCollectionEnv } from '#contract/env/env.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
@@ -18,6 +20,8 @@ const stores = openMarketStores(env);
 const service = createDataCollectionService(
   {
     ...stores,
+    ...openJobStores(stores.dynamo, env.JOBS_TABLE),
+    registry: openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT).registry,
     exchanges: openExchanges({
       url: env.EXCHANGE_URL,
       intervalMs: env.EXCHANGE_INTERVAL_MS,

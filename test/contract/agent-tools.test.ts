@@ -28,9 +28,11 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'getOhlcv',
     'getCandles',
     'listInstruments',
+    'getInstrumentHistory',
     'listChallengeTrades',
     'listChallengeEvaluations',
   ],
+  'removes or replaces stored candles, for people': ['deleteSeries', 'renameSeries', 'undoImport'],
   'the same as another tool': ['listSymbols', 'listDataSymbols', 'getDataFreshness', 'listChallenges'],
   'who may see what, how long it is kept, and who did what: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),

@@ -6,6 +6,7 @@ import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
 import {
   createDataCollectionService,
+  type DataCollectionDeps,
   type DataCollectionService,
 } from '#runtime/services/data-collection.ts';
 import {
@@ -30,8 +31,31 @@ type Body = Record<string, never>;
 interface DataCollectionFixture {
   market: Market;
   exchange: TestExchange;
+  /** Jobs and versions, which may use series. */
+  uses: Pick<DataCollectionDeps, 'jobs' | 'hyperoptJobs' | 'registry'>;
   /** Stopped after the test. */
   service: DataCollectionService;
+}
+
+/** Unfinished jobs, and versions of the catalog; none by default. */
+export function usesFixture({
+  backtests = [],
+  versions = [],
+}: {
+  readonly backtests?: readonly object[];
+  readonly versions?: readonly object[];
+} = {}): DataCollectionFixture['uses'] {
+  const jobs = (rows: readonly object[]) =>
+    ({ activity: { unfinished: async () => ({ rows, complete: true }) } }) as never;
+  return {
+    jobs: jobs(backtests),
+    hyperoptJobs: jobs([]),
+    registry: {
+      catalog: async function* () {
+        for (const row of versions) yield { row, position: ['', '', ''] } as never;
+      },
+    },
+  };
 }
 
 /** Collection of one day of hourly candles. */
@@ -48,6 +72,7 @@ export function dataCollectionFixture() {
     return createDataCollectionService(
       {
         ...fixture.market,
+        ...fixture.uses,
         ...stores,
         exchanges: exchangesOf(fixture.exchange),
         defaultExchange: 'test',
@@ -82,6 +107,7 @@ export function dataCollectionFixture() {
   beforeEach(async () => {
     fixture.market = await openMarket(engine, at('2024-06-01T00:00'));
     fixture.exchange = new TestExchange();
+    fixture.uses = usesFixture();
     fixture.service = create();
     return async () => {
       await fixture.service.stop();

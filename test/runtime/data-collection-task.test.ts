@@ -31,6 +31,7 @@ beforeAll(async () => {
       OBJECTS_DIRECTORY: folder,
       CANDLES_BUCKET: 'candles',
       SERIES_TABLE: engine.tables.series,
+      JOBS_TABLE: engine.tables.jobs,
       REGISTRY_TABLE: engine.tables.registry,
     },
   });

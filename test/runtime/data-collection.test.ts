@@ -101,6 +101,58 @@ describe('stored market data', () => {
     });
   });
 
+  it('instruments keep the rules of before, and are returned as of a time', async () => {
+    const record = (collected_at: string, price_tick: number) =>
+      fixture.market.instruments.record('test', BTC, {
+        amount_step: 0.001,
+        min_amount: null,
+        max_amount: null,
+        min_cost: 100,
+        max_cost: null,
+        contract_size: 1,
+        price_tick,
+        collected_at,
+      });
+    const [first, same, changed] = ['2024-03-01', '2024-03-02', '2024-03-03'].map(
+      (day) => `${day}T00:00:00.000Z`,
+    );
+    await record(first!, 0.1);
+    await record(same!, 0.1);
+    await record(changed!, 0.5);
+    expect((await get(`/api/v1/instruments/history?symbol=${encodeURIComponent(BTC)}`)).body).toMatchObject({
+      symbol: BTC,
+      items: [
+        { valid_from: first, price_tick: 0.1 },
+        { valid_from: changed, price_tick: 0.5 },
+      ],
+    });
+    const ticks = async (query: string) => {
+      const { instruments } = (await get(`/api/v1/instruments${query}`)).body as unknown as {
+        instruments: { price_tick: number }[];
+      };
+      return instruments.map(({ price_tick }) => price_tick);
+    };
+    expect(await ticks('')).toEqual([0.5]);
+    expect(await ticks('?at=2024-03-02T12:00:00Z')).toEqual([0.1]);
+    expect(await ticks('?at=2024-02-01')).toEqual([]);
+  });
+
+  it('instruments of an earlier release are the first entry of the history', async () => {
+    const rules = { amount_step: 0.001, min_amount: null, max_amount: null, min_cost: 100, max_cost: null };
+    const before = { ...rules, contract_size: 1, price_tick: 0.1, collected_at: '2024-03-01T00:00:00.000Z' };
+    await fixture.market.putInstrument('test', BTC, before);
+    await fixture.market.instruments.record('test', BTC, {
+      ...before,
+      price_tick: 1,
+      collected_at: '2024-03-05T00:00:00.000Z',
+    });
+    const history = await fixture.market.instruments.history('test', BTC);
+    expect(history.map(({ valid_from, record }) => [valid_from.slice(0, 10), record.price_tick])).toEqual([
+      ['2024-03-01', 0.1],
+      ['2024-03-05', 1],
+    ]);
+  });
+
   it('instruments are in the order of the symbols', async () => {
     const record = {
       amount_step: 0.001,

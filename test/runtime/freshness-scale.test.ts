@@ -44,7 +44,11 @@ beforeAll(async () => {
     cursorKey,
     log: memoryLog().log,
   };
-  data = await startDataCollection(options, openMarketStores(storage, stores.dynamo));
+  data = await startDataCollection(options, {
+    ...stores,
+    ...openMarketStores(storage, stores.dynamo),
+    registry: { catalog: async function* () {} },
+  });
   backend = await startBackend(options, {
     ...WITHOUT_JOBS,
     strategyServiceUrl: 'http://127.0.0.1:1',

@@ -15,10 +15,13 @@ describe.each([dev, prod])('market data of $config.stage', (stage) => {
       )
       .sort();
 
-  test('collection service may access only candles, series and collections, and add audit items', () => {
+  test('collection service may access candles, series, what uses them, and add audit items', () => {
     expect(allowed('DataCollectionTaskDefinitionTaskRole')).toEqual([
-      'Candles/*: s3:GetObject s3:PutObject',
+      'Candles/*: s3:DeleteObject s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
+      'Jobs: dynamodb:BatchGetItem',
+      // Of the registry too: test/stacks/permissions.test.ts.
+      'Jobs: dynamodb:Query',
       'Registry: dynamodb:PutItem',
       'Series: dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem',
     ]);
@@ -26,7 +29,7 @@ describe.each([dev, prod])('market data of $config.stage', (stage) => {
 
   test('collection task may access candles and series, and record its outcome in the job', () => {
     expect(allowed('CollectTaskDefinitionTaskRole')).toEqual([
-      'Candles/*: s3:GetObject s3:PutObject',
+      'Candles/*: s3:DeleteObject s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
       'Jobs: dynamodb:GetItem dynamodb:UpdateItem',
       'Series: dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem',

@@ -192,7 +192,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     ]);
   });
 
-  test('data collection may only add audit items to the Registry table', () => {
+  test('data collection may only add audit items to the Registry table, and query the catalog', () => {
     const own = all.filter(
       ({ id, statement }) =>
         id.startsWith('DataCollectionTaskDefinitionTaskRole') &&
@@ -201,7 +201,9 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     );
     expect(own.map(({ statement }) => [statement.Action, statement.Condition])).toEqual([
       ['dynamodb:PutItem', { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } }],
+      ['dynamodb:Query', undefined],
     ]);
+    expect(JSON.stringify(own[1]!.statement.Resource)).toContain('/index/catalog-by-name');
   });
 
   test.each([
@@ -229,6 +231,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     expect(new Set(readers.map(({ id }) => shortRole(id)))).toEqual(
       new Set([
         'BackendRole',
+        'DataCollectionTaskDefinitionTaskRole',
         'DispatcherServiceRole',
         'JobEventsRole',
         'RepairServiceRole',

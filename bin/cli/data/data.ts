@@ -14,6 +14,7 @@ import { minute, number, progressBar, statusWithError, table, wrap } from '../ou
 import { tradingModeOption } from '../run-options.ts';
 import { sessionWith, userToken, withSession } from '../session.ts';
 import type { ImportCommandOptions } from './import.ts';
+import { addSeriesCommands } from './series.ts';
 import { addStoredDataCommands } from './stored-data.ts';
 
 /** A file of leverage tiers as freqtrade names it: `binance_leverage_tiers.json`. */
@@ -69,7 +70,8 @@ export function addDataCommands(program: Command): void {
       );
     });
 
-  const data = program.command('data').description('stored candles: coverage, freshness, collecting');
+  const data = program.command('data').description('stored candles: list, show, change, collect');
+  addSeriesCommands(data, collecting);
   addStoredDataCommands(data, collecting);
   addCollect(data, ofCollections);
   addCollect(program, ofCollections);

@@ -1,5 +1,7 @@
 import { basename, relative, resolve } from 'node:path';
 import cliProgress from 'cli-progress';
+import { ulids } from '#adapters/ids.ts';
+import { keepingReplaced } from '#adapters/import/batched-writes.ts';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { FileReader } from '#adapters/import/formats/file-reader.ts';
@@ -65,7 +67,7 @@ export async function importCandles(
   const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
   const { candles } = openMarketStores(platform.storage);
   const preview = new PreviewStore(candles);
-  const store = options.dryRun ? preview : candles;
+  const store = options.dryRun ? preview : keepingReplaced(candles, ulids.ulid());
   const started = performance.now();
   const bar = progressBar(found);
   const reader = new FileReader();

@@ -4,7 +4,7 @@ const TOOL_GROUPS = {
   hyperopt: ['Hyperopt', 'Experiments'],
   registry: ['Registry', 'Catalog'],
   challenges: ['Challenges'],
-  data: ['Market data', 'Collections'],
+  data: ['Market data', 'Series', 'Collections'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export type ToolGroup = keyof typeof TOOL_GROUPS;
 export const GROUP_NAMES = Object.keys(TOOL_GROUPS) as readonly ToolGroup[];

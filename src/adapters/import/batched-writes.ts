@@ -1,3 +1,4 @@
+import type { SeriesKeeper } from '#domain/data/series-ports.ts';
 import type { CandleStore, SeriesKey } from '#domain/ports.ts';
 import { type Candles, joinCandles } from '#engine/candles.ts';
 
@@ -10,6 +11,15 @@ export interface ImportStore {
   writeFunding: CandleStore['writeFunding'];
   /** Stored candles: their opens are the prices of funding rates without mark prices. */
   read: CandleStore['read'];
+}
+
+/** Writes candles as one import: what they replace is kept. */
+export function keepingReplaced(candles: CandleStore & SeriesKeeper, importId: string): ImportStore {
+  return {
+    write: (series, rows) => candles.import(series, rows, importId),
+    writeFunding: (...given) => candles.writeFunding(...given),
+    read: (...given) => candles.read(...given),
+  };
 }
 
 /**

@@ -350,7 +350,9 @@ export const DataCollectionEnv = {
     CANDLES_BUCKET: objects.CANDLES_BUCKET,
     OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
     SERIES_TABLE: text,
-    /** For the audit trail. */
+    /** Jobs that use a series. */
+    JOBS_TABLE: text,
+    /** For the audit trail, and the versions that use a series. */
     REGISTRY_TABLE: text,
     RETENTION_AUDIT_DAYS: retentionEnv.RETENTION_AUDIT_DAYS,
     ...serviceToken,

@@ -309,10 +309,38 @@ export const Instruments = z
     instruments: z.array(
       InstrumentRecord.extend({ symbol: z.string() }).meta({
         id: 'Instrument',
-        description: 'Current rules of one market. Earlier ones are not stored',
+        description: 'Rules of one market',
       }),
     ),
     count: z.int(),
   })
   .meta({ id: 'Instruments', description: 'Instruments collected from an exchange' });
 export type Instruments = z.output<typeof Instruments>;
+
+export const InstrumentsQuery = ExchangeQuery.extend({
+  at: stringParameter(
+    40,
+    'Rules that were valid at this time, ISO 8601; symbols whose rules were collected later are left out. Default: the current ones',
+  ).optional(),
+});
+export type InstrumentsQuery = z.output<typeof InstrumentsQuery>;
+
+export const InstrumentHistory = z
+  .object({
+    exchange: z.string(),
+    symbol: z.string(),
+    items: z
+      .array(
+        InstrumentRecord.extend({
+          valid_from: Timestamp.meta({ description: 'Time at which these rules were collected first' }),
+        }).meta({ id: 'DatedInstrument', description: 'Rules of one market, valid until the next ones' }),
+      )
+      .meta({ description: 'Ascending by time' }),
+  })
+  .meta({ id: 'InstrumentHistory' });
+export type InstrumentHistory = z.output<typeof InstrumentHistory>;
+
+export const InstrumentHistoryQuery = ExchangeQuery.extend({
+  symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot'),
+});
+export type InstrumentHistoryQuery = z.output<typeof InstrumentHistoryQuery>;

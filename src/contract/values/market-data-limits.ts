@@ -28,3 +28,6 @@ export const MAX_CANDLES_READ = 500_000;
 export const COVERAGE_LIMITS = { min: 1, max: 200, default: 50 } as const;
 /** Months of a page of coverage: 2 MB of JSON. A function behind API Gateway responds with up to 6 MB. */
 export const MAX_COVERAGE_MONTHS = 20_000;
+
+/** Days of a page of a series' condition: a year of 1m is 527,040 candles, 25 MB in memory. */
+export const SERIES_LIMITS = { days: { min: 1, max: 366, default: 92 } } as const;

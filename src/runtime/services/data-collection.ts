@@ -1,20 +1,39 @@
 import { cancelCollection } from '#domain/data/cancel-collection.ts';
+import {
+  type ChangeSeriesDeps,
+  copySeries,
+  deleteSeries,
+  renameSeries,
+  undoImport,
+} from '#domain/data/change-series.ts';
 import { CollectionWorker, type CollectionWorkerDeps } from '#domain/data/collection-worker.ts';
 import { getCandles } from '#domain/data/get-candles.ts';
 import { getCoverage } from '#domain/data/get-coverage.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
-import { getDataStatus, listDataSymbols, listInstruments } from '#domain/data/get-data-status.ts';
+import {
+  getDataStatus,
+  getInstrumentHistory,
+  listDataSymbols,
+  listInstruments,
+} from '#domain/data/get-data-status.ts';
 import { getOhlcv } from '#domain/data/get-ohlcv.ts';
+import { getSeriesCondition } from '#domain/data/get-series-condition.ts';
+import { getSeries, listSeries } from '#domain/data/list-series.ts';
 import { getCollection, listCollections } from '#domain/data/read-collections.ts';
 import { type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
 import { getHealth } from '#domain/get-health.ts';
+import { callerOf } from '../authenticate.ts';
 import type { GroupHandlers } from '../handler.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
 import { documentation } from '../swagger-ui.ts';
 import { VERSION } from '../version.ts';
 
 /** Dependencies that differ by host. */
-export type DataCollectionDeps = StartCollectionDeps & Omit<CollectionWorkerDeps, 'log' | 'every'>;
+export type DataCollectionDeps = StartCollectionDeps &
+  Omit<CollectionWorkerDeps, 'log' | 'every'> &
+  Omit<ChangeSeriesDeps, 'candles'> & {
+    readonly candles: CollectionWorkerDeps['candles'] & ChangeSeriesDeps['candles'];
+  };
 
 interface HandlerDeps extends DataCollectionDeps, Pick<ServiceDeps, 'checkDiskSpace' | 'log'> {
   readonly worker: CollectionWorker;
@@ -72,9 +91,29 @@ function dataCollectionHandlers(deps: HandlerDeps): GroupHandlers<'dataCollectio
     getCandles: async ({ query }) => ({ status: 200, body: await getCandles(deps, query) }),
     listDataSymbols: async ({ query }) => ({ status: 200, body: await listDataSymbols(deps, query) }),
     listInstruments: async ({ query }) => ({ status: 200, body: await listInstruments(deps, query) }),
+    getInstrumentHistory: async ({ query }) => ({
+      status: 200,
+      body: await getInstrumentHistory(deps, query),
+    }),
     getDataStatus: async ({ query }) => ({ status: 200, body: await getDataStatus(deps, query) }),
     getCoverage: async ({ query }) => ({ status: 200, body: await getCoverage(deps, query) }),
     getDataFreshness: async ({ query }) => ({ status: 200, body: await getDataFreshness(deps, query) }),
+    listSeries: async ({ query }) => ({ status: 200, body: await listSeries(deps, query) }),
+    getSeries: async ({ query, principal }) => ({
+      status: 200,
+      body: await getSeries(deps, query, callerOf(principal)),
+    }),
+    getSeriesCondition: async ({ query }) => ({ status: 200, body: await getSeriesCondition(deps, query) }),
+    deleteSeries: async ({ body, principal }) => ({
+      status: 200,
+      body: await deleteSeries(deps, body, callerOf(principal)),
+    }),
+    renameSeries: async ({ body, principal }) => ({
+      status: 200,
+      body: await renameSeries(deps, body, callerOf(principal)),
+    }),
+    copySeries: async ({ body }) => ({ status: 200, body: await copySeries(deps, body) }),
+    undoImport: async ({ body }) => ({ status: 200, body: await undoImport(deps, body) }),
     startCollection: async ({ body, headers, principal }) => {
       const collection = await startCollection(deps, {
         body,

@@ -1108,14 +1108,23 @@ class DataCollection:
         """
         return self._connection.json(self._service, "GET", "/api/v1/symbols", query={"exchange": exchange})
 
-    def list_instruments(self, *, exchange: str | None = None) -> types.Instruments:
+    def list_instruments(self, *, exchange: str | None = None, at: str | None = None) -> types.Instruments:
         """Amount steps, price ticks and order limits of the symbols.
 
-        Collected with the candles, each at most once a day; only the latest of a symbol is kept. A backtest with `precision` `exchange` follows them.
+        Collected with the candles, each at most once a day. Changed rules are added to those before, which are kept. A backtest with `precision` `exchange` follows the current ones.
 
         :param exchange: Exchange key. Default: the configured exchange
+        :param at: Rules that were valid at this time, ISO 8601; symbols whose rules were collected later are left out. Default: the current ones
         """
-        return self._connection.json(self._service, "GET", "/api/v1/instruments", query={"exchange": exchange})
+        return self._connection.json(self._service, "GET", "/api/v1/instruments", query={"exchange": exchange, "at": at})
+
+    def get_instrument_history(self, *, symbol: str, exchange: str | None = None) -> types.InstrumentHistory:
+        """Rules of a symbol as of their dates.
+
+        :param exchange: Exchange key. Default: the configured exchange
+        :param symbol: `BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/instruments/history", query={"symbol": symbol, "exchange": exchange})
 
     def get_data_status(self, *, exchange: str | None = None) -> types.DataStatus:
         """Range, count and gaps of every stored series.
@@ -1152,6 +1161,64 @@ class DataCollection:
         :param exchange: Exchange key. Default: the configured exchange
         """
         return self._connection.json(self._service, "GET", "/api/v1/freshness", query={"symbols": symbols, "trading_mode": trading_mode, "timeframe": timeframe, "stale_threshold_hours": stale_threshold_hours, "start": start, "end": end, "exchange": exchange})
+
+    def list_series(self, *, exchange: str | None = None) -> types.SeriesList:
+        """Stored series of all exchanges.
+
+        :param exchange: Only series of this exchange. Default: of all with stored candles
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/series", query={"exchange": exchange})
+
+    def get_series(self, *, symbol: str, timeframe: str, exchange: str | None = None) -> types.SeriesDetails:
+        """A stored series, what uses it, and the import that can be undone.
+
+        :param symbol: `BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot
+        :param timeframe: One of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w
+        :param exchange: Exchange key. Default: the configured exchange
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/series/details", query={"symbol": symbol, "timeframe": timeframe, "exchange": exchange})
+
+    def get_series_condition(self, *, symbol: str, timeframe: str, exchange: str | None = None, from_: str | None = None, to: str | None = None, limit: int | None = None) -> types.SeriesCondition:
+        """Condition of a stored series by day.
+
+        Whether candles are missing or were replaced on a day, and when the day last changed.
+
+        :param symbol: `BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot
+        :param timeframe: One of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w
+        :param exchange: Exchange key. Default: the configured exchange
+        :param from_: First day, ISO 8601, UTC. Default: the first of the series
+        :param to: Days before it, ISO 8601, UTC. Default: the end of the series
+        :param limit: Maximum number of days
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/series/condition", query={"symbol": symbol, "timeframe": timeframe, "exchange": exchange, "from": from_, "to": to, "limit": limit})
+
+    def delete_series(self, body: types.SeriesDeletion) -> types.ChangedSeries:
+        """Delete stored series.
+
+        Candles and, without a timeframe, the funding rates of a symbol. Instruments stay. RES005 while something uses the series: `context.used_by` names it, and `force` deletes anyway. Results of earlier runs stay, but cannot be computed again. A deletion that a crash interrupted is finished by the next call. `force` is for admins.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/series/delete", body=body)
+
+    def rename_series(self, body: types.SeriesRenaming) -> types.ChangedSeries:
+        """Rename stored series.
+
+        Gives them another symbol, exchange, or both; funding rates move along without a timeframe. RES005 when the result exists already, or while something uses the series, as for a deletion. A renamed series keeps no import that could be undone. After a crash the same call continues. `force` is for admins.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/series/rename", body=body)
+
+    def copy_series(self, body: types.SeriesCopying) -> types.ChangedSeries:
+        """Copy stored series to another exchange or symbol.
+
+        With the instrument of the symbol where the target has none, and its funding rates without a timeframe. RES005 when the result exists already.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/series/copy", body=body)
+
+    def undo_import(self, body: types.ImportUndo) -> types.UndoneImports:
+        """Take the last import of a symbol back.
+
+        An import keeps the candles that it replaced until the next import that changes the series. Candles that were collected since stay. RES005 when no import is kept.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/series/undo", body=body)
 
     def start_collection(self, body: types.CollectionRequest, *, idempotency_key: str | None = None) -> types.Collection:
         """Collect candles.

@@ -1756,6 +1756,17 @@ class ChanceTest(TypedDict):
     """Why the figures are null; null: they are known"""
 
 
+class ChangedSeries(TypedDict):
+    """Result of a change: where the series are, or were"""
+
+    exchange: str
+    symbol: str
+    timeframes: list[str]
+    """Series that the call changed, shortest first"""
+    funding: bool
+    """True when funding rates were changed too"""
+
+
 class ClosedTradeMetrics(TypedDict):
     """From closed trades only: open losses are not included"""
 
@@ -2101,6 +2112,66 @@ class DataStatus(TypedDict):
     """Candles of all series together"""
     newest: str | None
     """Open time of the newest candle; null when none is stored"""
+
+
+class DatedInstrument(TypedDict):
+    """Rules of one market, valid until the next ones"""
+
+    amount_step: float | None
+    """Amounts are integer multiples of it, contracts; null where the exchange names none"""
+    min_amount: float | None
+    """Minimum amount of an order, contracts; null where the exchange names none"""
+    max_amount: float | None
+    """Maximum amount of an order, contracts; null where the exchange names none"""
+    min_cost: float | None
+    """Minimum of amount times price of an order, contracts times quote currency; null where the exchange names none"""
+    max_cost: float | None
+    """Maximum of amount times price of an order, contracts times quote currency; null where the exchange names none"""
+    contract_size: float
+    """Base currency of one contract; 1 where amounts are in base currency"""
+    price_tick: float | None
+    """Prices are integer multiples of it, quote currency; null where the exchange names none"""
+    collected_at: str
+    """Time of the request to the exchange, ISO 8601, UTC"""
+    leverage_tiers: NotRequired[DatedInstrumentLeverageTiers]
+    """Ranges of the value of a position with their margin; absent where they are not known"""
+    valid_from: str
+    """Time at which these rules were collected first"""
+
+
+class DatedInstrumentLeverageTiers(TypedDict):
+    """Ranges of the value of a position with their margin; absent where they are not known"""
+
+    source: Literal["exchange", "import"]
+    at: str
+    """Time of the request or the import, ISO 8601, UTC"""
+    tiers: list[DatedInstrumentLeverageTiersTiersItem]
+
+
+class DatedInstrumentLeverageTiersTiersItem(TypedDict):
+    min_notional: float
+    """Value of a position from which it applies, quote currency"""
+    max_notional: float
+    max_leverage: float
+    maintenance_rate: float
+    """Maintenance margin as a ratio of the value"""
+    maintenance_amount: float
+    """Taken off the maintenance margin, quote currency"""
+
+
+class DayCondition(TypedDict):
+    date: str
+    """`YYYY-MM-DD`, UTC"""
+    condition: Literal["complete", "gap", "closed", "revised"]
+    """`complete`: no candle is missing. `revised`: none is missing, and stored candles were replaced with other values. `closed`: the market was closed all day. `gap`: candles are missing, or the file is corrupt"""
+    candles: int
+    """Stored candles that open on the day"""
+    expected: int
+    """Candles that the day has, up to now"""
+    revised: bool
+    """True when stored candles were replaced, also on a day with gaps"""
+    changed_at: str | None
+    """Time of the last change; null for changes before this was recorded"""
 
 
 class Deflation(TypedDict):
@@ -2928,8 +2999,17 @@ class HyperoptTrialParams(TypedDict):
     """Absent when no models are trained"""
 
 
+class ImportUndo(TypedDict):
+    symbol: str
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Only the series of this timeframe. Default: those that the last import of the symbol changed"""
+    exchange: NotRequired[str | None]
+    """Exchange of the series. Default: the configured exchange"""
+
+
 class Instrument(TypedDict):
-    """Current rules of one market. Earlier ones are not stored"""
+    """Rules of one market"""
 
     amount_step: float | None
     """Amounts are integer multiples of it, contracts; null where the exchange names none"""
@@ -2950,6 +3030,13 @@ class Instrument(TypedDict):
     leverage_tiers: NotRequired[InstrumentLeverageTiers]
     """Ranges of the value of a position with their margin; absent where they are not known"""
     symbol: str
+
+
+class InstrumentHistory(TypedDict):
+    exchange: str
+    symbol: str
+    items: list[DatedInstrument]
+    """Ascending by time"""
 
 
 class InstrumentLeverageTiers(TypedDict):
@@ -3041,6 +3128,14 @@ class JobEvent(TypedDict):
 class KeepRequest(TypedDict):
     keep: NotRequired[bool | None]
     """false: the platform may delete the job again. Default: true"""
+
+
+class KeptImport(TypedDict):
+    """The last import that changed the series: it can be undone"""
+
+    id: str
+    at: str
+    """ISO 8601, UTC"""
 
 
 class LabelRequest(TypedDict):
@@ -4776,11 +4871,99 @@ class Series(TypedDict):
     """ISO 8601, UTC"""
 
 
+class SeriesCondition(TypedDict):
+    """Condition of a series by day"""
+
+    exchange: str
+    symbol: str
+    timeframe: str
+    items: list[DayCondition]
+    """Ascending, without days on which no candle opens"""
+    next_from: str | None
+    """Send it as `from` for the following page; null at the end"""
+
+
+class SeriesCopying(TypedDict):
+    symbol: str
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Only the series of this timeframe. Default: all of the symbol, with its funding rates"""
+    exchange: NotRequired[str | None]
+    """Exchange of the series. Default: the configured exchange"""
+    to_exchange: NotRequired[str | None]
+    """Exchange of the result. Default: that of the series"""
+    to_symbol: NotRequired[str | None]
+    """Symbol of the result. Default: that of the series"""
+
+
+class SeriesDeletion(TypedDict):
+    symbol: str
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Only the series of this timeframe. Default: all of the symbol, with its funding rates"""
+    exchange: NotRequired[str | None]
+    """Exchange of the series. Default: the configured exchange"""
+    force: NotRequired[bool | None]
+    """True: also while something uses the series. Default: false"""
+
+
+class SeriesDetails(TypedDict):
+    exchange: str
+    symbol: str
+    timeframe: str
+    first: str
+    """Open time of the first candle"""
+    last: str
+    """Open time of the last closed candle"""
+    count: int
+    """Stored candles"""
+    gap_count: int
+    """Number of gaps between the first and the last candle"""
+    updated_at: str
+    """Time of the last change"""
+    kept_import: KeptImport | None
+    funding: bool
+    """True when funding rates of the symbol are stored"""
+    used_by: list[SeriesUse]
+    """Pending and running jobs, unfinished collections, and versions in Staging and Production, of the symbol on the exchange, of any timeframe"""
+
+
 class SeriesGapsItem(TypedDict):
     start: str
     """Open time of the first missing candle"""
     missing: int
     """Candles missing"""
+
+
+class SeriesList(TypedDict):
+    items: list[StoredSeriesItem]
+    """Ascending by exchange, symbol and timeframe"""
+    count: int
+
+
+class SeriesRenaming(TypedDict):
+    symbol: str
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Only the series of this timeframe. Default: all of the symbol, with its funding rates"""
+    exchange: NotRequired[str | None]
+    """Exchange of the series. Default: the configured exchange"""
+    to_exchange: NotRequired[str | None]
+    """Exchange of the result. Default: that of the series"""
+    to_symbol: NotRequired[str | None]
+    """Symbol of the result. Default: that of the series"""
+    force: NotRequired[bool | None]
+    """True: also while something uses the series. Default: false"""
+
+
+class SeriesUse(TypedDict):
+    """Something that reads the candles of a symbol, or collects them"""
+
+    kind: Literal["backtest", "hyperopt", "version", "collection"]
+    id: str | None
+    """ID of the job or collection, or `model/version`; null when it belongs to another user"""
+    status: str
+    """Status of the job or collection, or stage of the version"""
 
 
 class Sharing(TypedDict):
@@ -4927,6 +5110,22 @@ class StageRequest(TypedDict):
     """Stage without the check list; the release policy still applies. Role admin. Default: false"""
     waive: NotRequired[WaiveRequest | None]
     """Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin"""
+
+
+class StoredSeriesItem(TypedDict):
+    exchange: str
+    symbol: str
+    timeframe: str
+    first: str
+    """Open time of the first candle"""
+    last: str
+    """Open time of the last closed candle"""
+    count: int
+    """Stored candles"""
+    gap_count: int
+    """Number of gaps between the first and the last candle"""
+    updated_at: str
+    """Time of the last change"""
 
 
 class StrategyConfiguration(TypedDict):
@@ -5238,6 +5437,19 @@ class TrialRecordReturns(TypedDict):
 
 UndefinedMetrics: TypeAlias = "dict[str, Literal[\"no_trades\", \"no_losses\", \"no_wins\", \"equal_trades\", \"equal_losses\", \"under_30_days\", \"balance_lost\", \"equal_days\", \"no_losing_day\", \"equal_losing_days\", \"no_drawdown\", \"too_few_values\"]]"
 """Metrics without a value, and why. They satisfy no threshold and come last in every order; a profit factor without losses over 30 trades or more counts as infinite there"""
+
+
+class UndoneImports(TypedDict):
+    exchange: str
+    symbol: str
+    items: list[UndoneImportsItemsItem]
+
+
+UndoneImportsItemsItem = TypedDict("UndoneImportsItemsItem", {
+    "timeframe": "str",
+    "import": "KeptImport",
+    "count": "int",
+})
 
 
 class Universe(TypedDict):

@@ -9,6 +9,7 @@ import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useDataSearch } from './search.ts';
+import { SeriesActions } from './series-actions.tsx';
 
 interface Gap {
   readonly start: string;
@@ -53,6 +54,7 @@ export function SeriesPanel(props: {
     >
       <div className="pad stack">
         <CoverageStrip series={[series]} />
+        <SeriesActions series={{ exchange, symbol, timeframe }} />
         <div className="cols-2">
           <dl className="defs">
             <dt>First candle</dt>
