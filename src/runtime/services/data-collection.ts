@@ -74,7 +74,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** A series that cannot exist: reading it probes only the database. */
 const PROBED_SERIES = { symbol: 'HEALTH/CHECK:PROBE', timeframe: '1d' } as const;
 
-/** Handlers of the data collection service's operations. */
+/** Handlers of the data collection service's operations. Long because it is their list. */
 function dataCollectionHandlers(deps: HandlerDeps): GroupHandlers<'dataCollection'> {
   const docs = documentation('data_collection');
   const probes = { storage: () => deps.series.getMany(deps.defaultExchange, [PROBED_SERIES]) };
