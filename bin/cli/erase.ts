@@ -8,8 +8,8 @@ import { openObjectStore } from '#adapters/open-object-store.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredAuditCall } from '#contract/platform/audit.ts';
 import { OPERATOR } from '#contract/values/names.ts';
-import { ANONYMOUS, isPrincipalName } from '#runtime/authenticate.ts';
-import { isOwnPrincipal } from '#runtime/fixed-tokens.ts';
+import { isOwnPrincipal } from '#domain/access/own-principals.ts';
+import { isPrincipalName } from '#runtime/authenticate.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
 import { UsageError } from './options.ts';
 import { withSession } from './session.ts';
@@ -48,7 +48,7 @@ export async function runErasure(subject: string, options: EraseOptions): Promis
 
 /** What the platform did itself keeps its name in the histories and the audit trail. Callers without a token are erased as a user is. */
 function isErasable(subject: string): boolean {
-  return subject === ANONYMOUS.id || (isPrincipalName(subject) && !isOwnPrincipal(subject));
+  return isPrincipalName(subject) && !isOwnPrincipal(subject);
 }
 
 function storageOf(

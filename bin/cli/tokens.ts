@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LocalEnv } from '#contract/env/env.ts';
 import { CLI_LIMITS } from '#contract/values/request-limits.ts';
+import { ANONYMOUS_ID, isOwnPrincipal } from '#domain/access/own-principals.ts';
 import { readEnv } from '#runtime/env.ts';
-import { isOwnPrincipal } from '#runtime/fixed-tokens.ts';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
 import { boundsText, integer, JSON_OPTION } from './options.ts';
 import { runningPlatform } from './session.ts';
@@ -68,7 +68,7 @@ function tokenOptions(command: Command, role: Option): Command {
 }
 
 function userId(text: string): string {
-  if (!isOwnPrincipal(text)) return userName(text);
+  if (text !== ANONYMOUS_ID && !isOwnPrincipal(text)) return userName(text);
   throw new InvalidArgumentError(`${text} is a name of the platform itself: pass another one`);
 }
 

@@ -2,6 +2,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import type { Access, Operation } from '#contract/values/operation.ts';
 import { PRINCIPAL_NAME } from '#contract/values/sharing.ts';
 import { type Caller, findAccessible, type Ownership } from '#domain/access/access.ts';
+import { ANONYMOUS_ID } from '#domain/access/own-principals.ts';
 
 type Role = Exclude<Access, 'public'>;
 
@@ -35,7 +36,7 @@ export function isPrincipalName(claim: unknown): claim is string {
   return typeof claim === 'string' && PRINCIPAL_NAME.test(claim);
 }
 
-export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES, groups: [] };
+export const ANONYMOUS: Principal = { id: ANONYMOUS_ID, roles: ROLES, groups: [] };
 
 /** Caller for the use cases. */
 export function callerOf({ id, roles, groups, isCanary }: Principal): Caller {

@@ -4,9 +4,15 @@ import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import middy from '@middy/core';
 import * as z from 'zod';
 import { CANARY_ID_PREFIX } from '#contract/backtests/backtest.ts';
-import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/env/canary.ts';
+import { CANARY_INTERVAL_MS } from '#contract/env/canary.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import { CORRELATION_HEADER, METRICS, SERVICE_PREFIXES, SIMULATED } from '#contract/values/names.ts';
+import {
+  CANARY_OWNER,
+  CORRELATION_HEADER,
+  METRICS,
+  SERVICE_PREFIXES,
+  SIMULATED,
+} from '#contract/values/names.ts';
 import type { Clock } from '#domain/ports.ts';
 import { idFromKey } from '#domain/shared/idempotency-key.ts';
 import { serviceMetrics } from './metrics.ts';

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { CANARY_OWNER } from '#contract/env/canary.ts';
-import { EARLIER_PLATFORM, ERASED_PREFIX, OPERATOR, PLATFORM } from '#contract/values/names.ts';
-import { ANONYMOUS, type Authenticate, type Principal } from './authenticate.ts';
+import { CANARY_OWNER } from '#contract/values/names.ts';
+import { SERVICE_ID } from '#domain/access/own-principals.ts';
+import type { Authenticate, Principal } from './authenticate.ts';
 
 /** Principal of Touchstone's services: it can read market data and start collections. */
-const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
+const SERVICE: Principal = { id: SERVICE_ID, roles: ['researcher'], groups: [] };
 
 /** Accepts the tokens of the platform's services that are set, and passes any other request to `next`. */
 export function withServiceTokens(tokens: readonly (string | undefined)[], next: Authenticate): Authenticate {
@@ -13,16 +13,6 @@ export function withServiceTokens(tokens: readonly (string | undefined)[], next:
 
 /** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
 const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
-
-const OWN = [PLATFORM, EARLIER_PLATFORM, OPERATOR, SERVICE.id, CANARY.id, ANONYMOUS.id];
-
-/**
- * True for an ID that is no user's: a token with it would be recorded as the platform, its operator, a service or nobody, or would own
- * what an erased user has left.
- */
-export function isOwnPrincipal(id: string): boolean {
-  return OWN.includes(id) || id.startsWith(ERASED_PREFIX);
-}
 
 /** Accepts the tokens of the canary that are set, and passes any other request to `next`. */
 export function withCanaryTokens(tokens: readonly (string | undefined)[], next: Authenticate): Authenticate {

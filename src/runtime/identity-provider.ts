@@ -6,6 +6,7 @@ import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import type { JwtHeader } from 'aws-jwt-verify/jwt-model';
 import { CodedError } from '#contract/values/errors.ts';
 import { RESOURCE_SERVER } from '#contract/values/names.ts';
+import { ANONYMOUS_ID, isOwnPrincipal } from '#domain/access/own-principals.ts';
 import {
   type Authenticate,
   isPrincipalName,
@@ -13,7 +14,6 @@ import {
   type Principal,
   withoutToken,
 } from './authenticate.ts';
-import { isOwnPrincipal } from './fixed-tokens.ts';
 
 /** Tolerated clock difference between two machines. */
 const CLOCK_SKEW_S = 30;
@@ -64,7 +64,8 @@ async function verified(
   if (Object.hasOwn(decomposeUnverifiedJwt(token).header, 'crit')) throw invalid('critical_extension');
   const { sub, exp } = claims;
   // The verifier does not require these claims: without them a token would have no user, or never expire.
-  if (!isPrincipalName(sub) || isOwnPrincipal(sub) || exp === undefined) throw invalid('claims');
+  if (!isPrincipalName(sub) || sub === ANONYMOUS_ID || isOwnPrincipal(sub) || exp === undefined)
+    throw invalid('claims');
   return { ...claims, sub };
 }
 

@@ -176,6 +176,8 @@ it.each([
   ['models/', 'bob', 'VAL005'],
   ['models/ema_crossover', '', 'VAL005'],
   ['models/ema_crossover', 'a b', 'VAL005'],
+  ['models/ema_crossover', 'platform', 'VAL005'],
+  ['models/ema_crossover', 'erased-0123456789abcdef', 'VAL005'],
 ])('transfer of %s to %j is refused', async (resource, owner, code) => {
   const { status, code: found } = await give(resource, owner);
   expect([found, status >= 400 && status < 500]).toEqual([code, true]);

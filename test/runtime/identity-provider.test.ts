@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CANARY_OWNER } from '#contract/env/canary.ts';
+import { CANARY_OWNER } from '#contract/values/names.ts';
 import {
   type IdentityProvider,
   IssuerKeys,

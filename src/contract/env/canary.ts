@@ -2,9 +2,6 @@ import { oneOf, optional, secret, text, url, withDefault } from './env-fields.ts
 
 /** The canary: a backtest that the platform submits to itself, as a client would. */
 
-/** Owner of the canary's backtests. */
-export const CANARY_OWNER = 'canary';
-
 /** Time between two runs of the canary. They begin at multiples of it, UTC. */
 export const CANARY_INTERVAL_MS = 5 * 60_000;
 

@@ -34,6 +34,8 @@ export const EARLIER_PLATFORM = 'touchstone';
 export const OPERATOR = 'operator';
 /** Start of the names that replace erased users. */
 export const ERASED_PREFIX = 'erased-';
+/** Owner of the canary's backtests. */
+export const CANARY_OWNER = 'canary';
 
 /** Names of the metrics that Touchstone emits. */
 export const METRICS = {

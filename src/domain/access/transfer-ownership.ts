@@ -8,6 +8,7 @@ import { WEBHOOK_ID_PREFIX } from '#contract/values/webhook-limits.ts';
 import { retryConflicts } from '../shared/retry-conflicts.ts';
 import { expired } from '../shared/unknown-resources.ts';
 import { type Ownership, userPrincipal } from './access.ts';
+import { isOwnPrincipal } from './own-principals.ts';
 
 /** Kind by the first part of a resource's path, and the start of its IDs: both kinds of jobs are stored together. */
 const KINDS = {
@@ -38,6 +39,12 @@ export async function transferOwnership(
       message: 'owner must be the ID of a user: 1 to 128 characters without spaces',
       field: 'owner',
       context: { value: owner.slice(0, 150) },
+    });
+  }
+  if (isOwnPrincipal(owner)) {
+    throw new CodedError('VAL005', {
+      message: `${owner} is a name of the platform itself: name a user`,
+      field: 'owner',
     });
   }
   const { sharing, unknown } = ownership[kind];
