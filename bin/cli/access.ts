@@ -7,13 +7,14 @@ import { CLI_LIMITS, PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { EVERYONE } from '#contract/values/sharing.ts';
 import { SIGNALS_ID_PREFIX } from '#contract/values/signals-limits.ts';
 import { WEBHOOK_ID_PREFIX } from '#contract/values/webhook-limits.ts';
-import type { ApiClient } from './client.ts';
+import { type ApiClient, ApiError } from './client.ts';
 import type { EraseOptions } from './erase.ts';
 import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
 import { second, table } from './output.ts';
 import { sessionWith } from './session.ts';
 
 const { audit_entries: AUDIT_ENTRIES } = CLI_LIMITS;
+const SHARE_ATTEMPTS = 5;
 
 /** Long because it is the table of the commands. */
 export function addAccessCommands(program: Command): void {
@@ -120,13 +121,24 @@ function checkShareOptions(options: ShareOptions): void {
 /** Grants or revokes access to a job or a model and prints the grants; without options it only prints them. */
 async function shareResource(client: ApiClient, resource: string, options: ShareOptions): Promise<void> {
   const path = sharingPath(resource);
-  const sharing = await client.get<Sharing>(path);
   const changes = options.revokeAll || options.with.length > 0 || options.revoke.length > 0;
-  const now = changes
-    ? await client.put<Sharing>(path, { shared_with: changedGrants(sharing.shared_with, options) })
-    : sharing;
+  const now = await (changes ? changeGrants(client, path, options) : client.get<Sharing>(path));
   if (options.json) console.log(JSON.stringify(now));
   else printSharing(resource, now);
+}
+
+/** Applies the change to the grants of now, also when another command changes them at the same time. */
+async function changeGrants(client: ApiClient, path: string, options: ShareOptions): Promise<Sharing> {
+  for (let attempt = 1; ; attempt++) {
+    const { shared_with: before } = await client.get<Sharing>(path);
+    try {
+      const shared_with = changedGrants(before, options);
+      return await client.put<Sharing>(path, { shared_with, expected_shared_with: before });
+    } catch (error) {
+      const isOutdated = error instanceof ApiError && Array.isArray(error.context.shared_with);
+      if (!isOutdated || attempt === SHARE_ATTEMPTS) throw error;
+    }
+  }
 }
 
 async function keepJob(client: ApiClient, job: string, keep: boolean, json = false): Promise<void> {

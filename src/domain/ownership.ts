@@ -83,9 +83,9 @@ function sharedAsModels(challenges: Pick<ChallengeStore, 'read'>, models: Stored
       const model = await modelOf(id);
       return model === undefined ? undefined : models.find(model);
     },
-    share: async (id, before, after) => {
+    share: async (id, before, ...more) => {
       const model = await modelOf(id);
-      return model === undefined ? 'conflict' : models.share(model, before, after);
+      return model === undefined ? 'conflict' : models.share(model, before, ...more);
     },
     // It goes with its model.
     transfer: NONE.transfer,

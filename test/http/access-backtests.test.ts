@@ -90,6 +90,27 @@ describe('backtest access', () => {
     expect(await scene.bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
   });
 
+  it('of two who share at once, the one that expected other grants is rejected', async () => {
+    const id = await scene.fixture.backtest('ann');
+    const change = (expected: readonly object[], ...names: string[]) =>
+      scene.ann.put(`${at(id)}/sharing`, {
+        shared_with: names.map((principal) => ({ principal })),
+        expected_shared_with: expected,
+      });
+    expect((await change([], 'user:bob', 'user:dan')).status).toBe(200);
+    const rejected = await change([], 'user:eve');
+    expect([rejected.status, rejected.code, rejected.body.detail.field]).toEqual([
+      409,
+      'RES005',
+      'expected_shared_with',
+    ]);
+    const { shared_with } = (await scene.ann.get(`${at(id)}/sharing`)).body;
+    expect(shared_with).toMatchObject([{ principal: 'user:bob' }, { principal: 'user:dan' }]);
+    expect(rejected.body.detail.context.shared_with).toEqual(shared_with);
+    expect((await change([{ principal: 'user:dan', level: 'write' }, shared_with[0]])).code).toBe('RES005');
+    expect((await change(shared_with.toReversed(), 'user:eve')).status).toBe(200);
+  });
+
   it('only owner and admins can share a backtest', async () => {
     const id = await scene.fixture.backtest('ann');
     await scene.ann.share(at(id), 'user:bob!');

@@ -4,6 +4,9 @@ import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { DynamoSignalsStore } from '#adapters/dynamo/signals-store.ts';
 import { DynamoWebhookStore } from '#adapters/dynamo/webhook-store.ts';
 import { ulids } from '#adapters/ids.ts';
+import type { Ownership, StoredSharing } from '#domain/access/access.ts';
+import { shareResource } from '#domain/access/sharing.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
@@ -166,6 +169,47 @@ describe('jobs', () => {
   });
 });
 
+describe('share that began before a transfer', () => {
+  const grants = [{ principal: 'user:eve', level: 'write' }];
+  const rowOf = {
+    backtest: async () => `backtests/${await scene.fixture.backtest('ann', {}, 'completed')}`,
+    model: async () => {
+      await staged('ann', 'supertrend');
+      return 'models/supertrend';
+    },
+    signals: async () => `signals/${await newSignals('ann')}`,
+  } as const;
+
+  it.each(['backtest', 'model', 'signals'] as const)('of a %s is rejected', async (kind) => {
+    const resource = await rowOf[kind]();
+    const { jobs, registry, client, jobsTable } = scene.fixture;
+    const signals = new DynamoSignalsStore(client, jobsTable);
+    const { sharing, unknown } = ownershipOf({
+      jobs,
+      registry,
+      signals,
+      challenges: { read: async () => undefined },
+    })[kind];
+    let isGiven = false;
+    const late: StoredSharing = {
+      find: async (id) => {
+        const found = await sharing.find(id);
+        if (!isGiven) expect((await give(resource, 'bob')).status).toBe(200);
+        isGiven = true;
+        return found;
+      },
+      share: (...args) => sharing.share(...args),
+      transfer: (...args) => sharing.transfer(...args),
+    };
+    const ownership = { [kind]: { sharing: late, unknown } } as unknown as Ownership;
+    const id = resource.split('/')[1]!;
+    const ann = { id: 'ann', groups: [], isAdmin: false };
+    const shared = shareResource(ownership, ann, { kind, id, field: 'id' }, { shared_with: grants });
+    await expect(shared).rejects.toMatchObject({ code: 'AUTH005' });
+    expect(await sharing.find(id)).toMatchObject({ owner: 'bob', shared_with: [] });
+  });
+});
+
 it.each([
   ['models/unknown', 'bob', 'RES002'],
   ['backtests/bt-none', 'bob', 'RES001'],
@@ -193,14 +237,13 @@ it.each([
   expect(await give(`${start}${'x'.repeat(5_000)}`, 'bob')).toMatchObject({ status: 404, code });
 });
 
-it('file of signals changes its lists with its owner', async () => {
-  const [from, to] = [`user-${ulids.ulid()}`, `user-${ulids.ulid()}`];
+async function newSignals(owner: string): Promise<string> {
   const { client, jobsTable } = scene.fixture;
   const signals_id = `sg-${ulids.ulid()}`;
   await new DynamoSignalsStore(client, jobsTable).create({
     schema_version: 1,
     signals_id,
-    owner: from,
+    owner,
     name: null,
     format: 'csv',
     bytes: 10,
@@ -208,6 +251,12 @@ it('file of signals changes its lists with its owner', async () => {
     created_at: AT,
     last_used_at: null,
   });
+  return signals_id;
+}
+
+it('file of signals changes its lists with its owner', async () => {
+  const [from, to] = [`user-${ulids.ulid()}`, `user-${ulids.ulid()}`];
+  const signals_id = await newSignals(from);
   const listed = async (user: string) =>
     (await scene.fixture.person(user).get('/api/v1/signals')).body.items.map((each: any) => each.signals_id);
   expect(await listed(from)).toEqual([signals_id]);

@@ -10,7 +10,15 @@ import {
   type StoredSharing,
   userPrincipal,
 } from '#domain/access/access.ts';
-import { isPast, JOB_ITEM, ownedAs, ownerValues, projectionOf, sharedAs } from './stored-items.ts';
+import {
+  isPast,
+  JOB_ITEM,
+  ownedAs,
+  ownerValues,
+  projectionOf,
+  sharedAs,
+  sharedValues,
+} from './stored-items.ts';
 import { type Action, transact } from './transactions.ts';
 
 /** Attributes of a job of any kind that determine the lists that it is in, and its position there. */
@@ -60,6 +68,7 @@ export class JobSharing implements StoredSharing {
     jobId: string,
     before: readonly Grant[],
     after: readonly Grant[],
+    owner?: string,
   ): Promise<'done' | 'conflict'> {
     const job = await this.#find(jobId);
     if (!job) return 'conflict';
@@ -73,8 +82,9 @@ export class JobSharing implements StoredSharing {
             TableName: this.#table,
             Key: { job_id: jobId, item: JOB_ITEM },
             UpdateExpression: 'SET shared_with = :after ADD revision :one',
-            ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(expired_at) AND ${sharedAs(before)}`,
-            ExpressionAttributeValues: { ':shared': before, ':after': after, ':one': 1 },
+            ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(expired_at) AND ${sharedAs(before, owner)}`,
+            ...(owner !== undefined && { ExpressionAttributeNames: { '#owner': 'owner' } }),
+            ExpressionAttributeValues: { ...sharedValues(before, owner), ':after': after, ':one': 1 },
           },
         },
         ...after.map(({ principal }) => ({

@@ -35,7 +35,7 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
-import { batchGet, ownedAs, ownerValues, queryFirst } from './stored-items.ts';
+import { batchGet, ownedAs, ownerValues, queryFirst, sharedAs, sharedValues } from './stored-items.ts';
 import { type Action, transact } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
@@ -211,6 +211,7 @@ class DynamoModelSharing implements ModelSharing {
     model: string,
     before: readonly Grant[],
     after: readonly Grant[],
+    owner?: string,
   ): Promise<'done' | 'conflict'> {
     const kept = new Set(after.map(({ principal }) => principal));
     const removed = before.filter(({ principal }) => !kept.has(principal));
@@ -223,8 +224,9 @@ class DynamoModelSharing implements ModelSharing {
             Key: { ...modelKey(model) },
             UpdateExpression: 'SET shared_with = :after',
             // A stage transition writes the whole model item, with the same condition.
-            ConditionExpression: 'shared_with = :before',
-            ExpressionAttributeValues: { ':before': before, ':after': after },
+            ConditionExpression: sharedAs(before, owner),
+            ...(owner !== undefined && { ExpressionAttributeNames: { '#owner': 'owner' } }),
+            ExpressionAttributeValues: { ...sharedValues(before, owner), ':after': after },
           },
         },
         ...after.map(({ principal }) => ({

@@ -16,7 +16,15 @@ import {
   userPrincipal,
 } from '#domain/access/access.ts';
 import type { ListedSignals, SignalsStore } from '#domain/signals/signals-ports.ts';
-import { batchGet, type Item, ownedAs, ownerValues, parseItem, sharedAs } from './stored-items.ts';
+import {
+  batchGet,
+  type Item,
+  ownedAs,
+  ownerValues,
+  parseItem,
+  sharedAs,
+  sharedValues,
+} from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
 
 /** Sort key of the record of a file. */
@@ -31,7 +39,7 @@ const listOf = (owner: string) => `${userPrincipal(owner)}#signals`;
 export class DynamoSignalsStore implements SignalsStore {
   readonly sharing: StoredSharing = {
     find: (id) => this.find(id),
-    share: (id, before, after) => this.#share(id, before, after),
+    share: (...args) => this.#share(...args),
     transfer: (id, before, after) => this.#transfer(id, before, after),
   };
   readonly #client: DynamoDBDocumentClient;
@@ -185,15 +193,21 @@ export class DynamoSignalsStore implements SignalsStore {
     return done ? 'done' : 'conflict';
   }
 
-  async #share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'> {
+  async #share(
+    id: string,
+    before: readonly Grant[],
+    after: readonly Grant[],
+    owner?: string,
+  ): Promise<'done' | 'conflict'> {
     const done = await unlessConditionFails(
       this.#client.send(
         new UpdateCommand({
           TableName: this.#table,
           Key: keyOf(id),
           UpdateExpression: 'SET shared_with = :after',
-          ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(deleted_at) AND ${sharedAs(before)}`,
-          ExpressionAttributeValues: { ':shared': before, ':after': after },
+          ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(deleted_at) AND ${sharedAs(before, owner)}`,
+          ...(owner !== undefined && { ExpressionAttributeNames: { '#owner': 'owner' } }),
+          ExpressionAttributeValues: { ...sharedValues(before, owner), ':after': after },
         }),
       ),
     );

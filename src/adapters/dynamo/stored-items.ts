@@ -150,22 +150,30 @@ function sortKeys(value: unknown): unknown {
   return sorted;
 }
 
-/** Condition that an item has the grants `:shared`; one that was never shared has no attribute for them. */
-export function sharedAs(grants: readonly unknown[] = []): string {
+/**
+ * Condition that an item has these grants, and this owner if one is given: `#owner` is `owner`. An item that was never shared has no
+ * attribute for grants.
+ */
+export function sharedAs(grants: readonly unknown[] = [], owner?: string): string {
   const unshared = grants.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
-  return `(${unshared}shared_with = :shared)`;
+  const owned = owner === undefined ? '' : ' AND #owner = :before';
+  return `(${unshared}shared_with = :shared)${owned}`;
+}
+
+/** Values of {@link sharedAs}. */
+export function sharedValues(grants: readonly unknown[] = [], owner?: string) {
+  return { ':shared': grants, ...(owner !== undefined && { ':before': owner }) };
 }
 
 /** Condition that an item has the owner and the grants of before a transfer; `#owner` is `owner`. */
-export function ownedAs({ shared_with }: OwnedResource): string {
-  return `#owner = :before AND ${sharedAs(shared_with)}`;
+export function ownedAs({ owner, shared_with }: OwnedResource): string {
+  return sharedAs(shared_with, owner);
 }
 
 /** Values of {@link ownedAs}, and of the owner and the grants afterwards: `:owner` and `:grants`. */
 export function ownerValues(before: OwnedResource, after: NewOwner) {
   return {
-    ':before': before.owner,
-    ':shared': before.shared_with ?? [],
+    ...sharedValues(before.shared_with, before.owner),
     ':owner': after.owner,
     ':grants': after.shared_with,
   };

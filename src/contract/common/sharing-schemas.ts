@@ -31,26 +31,30 @@ export const TransferRequest = z
   })
   .meta({ id: 'TransferRequest', examples: [{ resource: 'models/ema_crossover', owner: 'ada' }] });
 
+const givenGrants = z.array(
+  z.looseObject({
+    principal: z.string().meta({
+      description:
+        '`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`',
+      pattern: PRINCIPAL.source,
+    }),
+    level: z
+      .string()
+      .optional()
+      .meta({ description: '`write` includes `read`', enum: [...SHARE_LEVELS], default: 'read' }),
+  }),
+);
+
 export const SharingRequest = z
   .looseObject({
-    shared_with: z
-      .array(
-        z.looseObject({
-          principal: z.string().meta({
-            description:
-              '`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`',
-            pattern: PRINCIPAL.source,
-          }),
-          level: z
-            .string()
-            .optional()
-            .meta({ description: '`write` includes `read`', enum: [...SHARE_LEVELS], default: 'read' }),
-        }),
-      )
-      .meta({
-        description: 'All grants. A principal that is not in the list loses access',
-        maxItems: MAX_GRANTS,
-      }),
+    shared_with: givenGrants.meta({
+      description: 'All grants. A principal that is not in the list loses access',
+      maxItems: MAX_GRANTS,
+    }),
+    expected_shared_with: givenGrants.optional().meta({
+      description: 'Reject with RES005 unless these are the grants now, in any order',
+      maxItems: MAX_GRANTS,
+    }),
   })
   .meta({
     id: 'SharingRequest',

@@ -33,10 +33,17 @@ export interface StoredSharing {
   /** Strongly consistent; undefined for an unknown ID. */
   find(id: string): Promise<OwnedResource | undefined>;
   /**
-   * Replaces `before` by `after`. `conflict`: the stored grants differ from `before`, or the resource is gone; nothing
-   * was stored.
+   * Replaces `before` by `after`. `conflict`: the stored grants differ from `before`, the resource has another owner than the given one
+   * or is gone; nothing was stored.
+   *
+   * @param owner absent: of any owner
    */
-  share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'>;
+  share(
+    id: string,
+    before: readonly Grant[],
+    after: readonly Grant[],
+    owner?: string,
+  ): Promise<'done' | 'conflict'>;
   /**
    * Replaces owner and grants. `conflict`: the stored ones differ from `before`, or the resource is gone. `unfinished`: it is a job
    * that has not ended, whose place in the queue is its owner's.

@@ -8,10 +8,16 @@ import { type AccessRequest, type Caller, findAccessible, type Ownership, userPr
 /** The resource to share, and the field that names it in the request. */
 export type SharedResource = Omit<AccessRequest, 'level'>;
 
-export interface GivenGrant {
+interface GivenGrant {
   readonly principal: string;
   /** Default `read`. */
   readonly level?: string | undefined;
+}
+
+export interface GivenSharing {
+  readonly shared_with: readonly GivenGrant[];
+  /** Grants that the request replaces, as its caller read them. Absent: any. */
+  readonly expected_shared_with?: readonly GivenGrant[] | undefined;
 }
 
 const MAX_ATTEMPTS = 5;
@@ -30,22 +36,39 @@ export async function getSharing(
  * Replaces all grants of a resource: principals that are not named lose access immediately. Allowed for its owner and
  * admins.
  * Throws the error of an unknown resource, AUTH005, VAL005 (an invalid principal, one named twice, too many), RES005
- * (other calls keep changing the grants).
+ * (the grants are not the expected ones, or other calls keep changing them).
  */
 export async function shareResource(
   ownership: Ownership,
   caller: Caller,
   resource: SharedResource,
-  given: readonly GivenGrant[],
+  { shared_with: given, expected_shared_with: expected }: GivenSharing,
 ): Promise<Sharing> {
   const { sharing } = ownership[resource.kind];
   return retryConflicts<Sharing>({ attempts: MAX_ATTEMPTS }, async () => {
     const found = await findAccessible(ownership, caller, { ...resource, level: 'owner' });
+    const before = found.shared_with ?? [];
+    if (expected && !areEqual(expected, before)) throw otherGrants(before);
     const grants = checkGrants(given, found.owner);
-    const saved = await sharing.share(resource.id, found.shared_with ?? [], grants);
+    const saved = await sharing.share(resource.id, before, grants, found.owner);
     return saved === 'done'
       ? { result: { owner: found.owner, shared_with: grants } }
       : { conflict: writeConflict(resource) };
+  });
+}
+
+/** True for the same levels of the same principals, in any order. */
+function areEqual(expected: readonly GivenGrant[], grants: readonly Grant[]): boolean {
+  const texts = (list: readonly GivenGrant[]) =>
+    list.map(({ principal, level = 'read' }) => `${level} ${principal}`).sort();
+  return texts(expected).join('\n') === texts(grants).join('\n');
+}
+
+function otherGrants(before: readonly Grant[]): CodedError {
+  return new CodedError('RES005', {
+    message: 'The grants are not the expected ones: another request changed them. Read them again',
+    field: 'expected_shared_with',
+    context: { shared_with: before },
   });
 }
 

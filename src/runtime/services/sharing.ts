@@ -1,6 +1,6 @@
 import type { ResourceKind } from '#contract/values/sharing.ts';
 import type { Ownership } from '#domain/access/access.ts';
-import { type GivenGrant, getSharing, shareResource } from '#domain/access/sharing.ts';
+import { type GivenSharing, getSharing, shareResource } from '#domain/access/sharing.ts';
 import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest } from '../handler.ts';
 
@@ -16,14 +16,9 @@ export function sharingHandlers<I extends string>(ownership: Ownership, kind: Re
       status: 200 as const,
       body: await getSharing(ownership, callerOf(request.principal), named(request)),
     }),
-    share: async (request: Call<I> & { readonly body: { readonly shared_with: readonly GivenGrant[] } }) => ({
+    share: async (request: Call<I> & { readonly body: GivenSharing }) => ({
       status: 200 as const,
-      body: await shareResource(
-        ownership,
-        callerOf(request.principal),
-        named(request),
-        request.body.shared_with,
-      ),
+      body: await shareResource(ownership, callerOf(request.principal), named(request), request.body),
     }),
   };
 }

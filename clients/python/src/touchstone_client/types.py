@@ -4976,6 +4976,15 @@ class Sharing(TypedDict):
 class SharingRequest(TypedDict):
     shared_with: list[SharingRequestSharedWithItem]
     """All grants. A principal that is not in the list loses access"""
+    expected_shared_with: NotRequired[list[SharingRequestExpectedSharedWithItem] | None]
+    """Reject with RES005 unless these are the grants now, in any order"""
+
+
+class SharingRequestExpectedSharedWithItem(TypedDict):
+    principal: str
+    """`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`"""
+    level: NotRequired[Literal["read", "write"] | None]
+    """`write` includes `read`. Default: "read\""""
 
 
 class SharingRequestSharedWithItem(TypedDict):

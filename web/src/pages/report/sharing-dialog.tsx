@@ -45,6 +45,8 @@ function Grants(props: { readonly id: string; readonly sharing: Sharing; readonl
   const [rows, setRows] = useState<readonly Row[]>(() =>
     sharing.shared_with.map(({ principal, level }, key) => ({ key, principal, level })),
   );
+  // A refresh while the dialog is open does not change the rows.
+  const [read] = useState(sharing.shared_with);
   const isOwner = me?.subject === sharing.owner || me?.roles.includes('admin') === true;
   const change = (key: number, fields: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...fields } : row)));
@@ -57,7 +59,10 @@ function Grants(props: { readonly id: string; readonly sharing: Sharing; readonl
     share.mutate(
       {
         params: { job_id: id },
-        body: { shared_with: rows.map(({ principal = '', level }) => ({ principal, level })) },
+        body: {
+          shared_with: rows.map(({ principal = '', level }) => ({ principal, level })),
+          expected_shared_with: read,
+        },
       },
       { onSuccess: onClose },
     );
