@@ -192,8 +192,8 @@ test('webhooks of the user are deleted with their deliveries, those of others st
   const webhooks = new DynamoWebhookStore(client, jobsTable);
   const deliveries = new DynamoDeliveryStore(client, jobsTable, Date);
   const of = (webhook_id: string, owner: string) => ({ webhook_id, owner }) as StoredWebhook;
-  await webhooks.create(of('wh-1', SUBJECT));
-  await webhooks.create(of('wh-2', 'grace'));
+  await webhooks.create(of('wh-1', SUBJECT), 0);
+  await webhooks.create(of('wh-2', 'grace'), 1);
   for (const id of ['wh-1', 'wh-2']) {
     await deliveries.add(
       newDelivery(sha256, id, testEvent('touchstone/local/1', id, '1', Date.now()), Date.now()),

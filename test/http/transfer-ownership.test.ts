@@ -267,25 +267,28 @@ it('file of signals changes its lists with its owner', async () => {
 it('webhook is read and changed by its new owner only', async () => {
   const { client, jobsTable } = scene.fixture;
   const webhook_id = `wh-${ulids.ulid()}`;
-  await new DynamoWebhookStore(client, jobsTable).create({
-    schema_version: 1,
-    webhook_id,
-    revision: 0,
-    owner: 'ann',
-    url: 'https://hooks.example.com/a',
-    types: ['*'],
-    description: null,
-    all: false,
-    status: 'active',
-    disabled_reason: null,
-    secrets: [{ secret: 'whsec_x', expires_at: null }],
-    created_at: AT,
-    updated_at: AT,
-    failures: 0,
-    failing_since: null,
-    last_success_at: null,
-    resume_at: null,
-  });
+  await new DynamoWebhookStore(client, jobsTable).create(
+    {
+      schema_version: 1,
+      webhook_id,
+      revision: 0,
+      owner: 'ann',
+      url: 'https://hooks.example.com/a',
+      types: ['*'],
+      description: null,
+      all: false,
+      status: 'active',
+      disabled_reason: null,
+      secrets: [{ secret: 'whsec_x', expires_at: null }],
+      created_at: AT,
+      updated_at: AT,
+      failures: 0,
+      failing_since: null,
+      last_success_at: null,
+      resume_at: null,
+    },
+    0,
+  );
   const path = `/api/v1/webhooks/${webhook_id}`;
   expect((await give(`webhooks/${webhook_id}`, 'bob')).body).toEqual({ owner: 'bob', shared_with: [] });
   expect((await scene.ann.get(path)).code).toBe('AUTH005');

@@ -100,15 +100,15 @@ describe('createWebhook', () => {
 });
 
 describe('number of webhooks', () => {
-  it('calls at the same time make no more than 20 of an owner, and none that was rejected is left', async () => {
+  it('calls at the same time make no more than 20 of an owner, also when none can take back what it stored', async () => {
+    vi.spyOn(fixture.deps.webhooks, 'remove').mockRejectedValue(new Error('the process ends'));
     const url = 'https://hooks.example.com/';
     for (let count = 0; count < 15; count++) await fixture.create();
     const calls = await Promise.all(Array.from({ length: 30 }, () => fixture.call('POST', '', { url })));
     const made = calls.filter(({ status }) => status === 201).length;
     expect(calls.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
-    expect(made).toBeLessThanOrEqual(5);
-    expect((await fixture.call('GET', '')).body.items).toHaveLength(15 + made);
-    for (let count = made; count < 5; count++) await fixture.create();
+    expect(made).toBe(5);
+    expect((await fixture.call('GET', '')).body.items).toHaveLength(20);
     expect((await fixture.call('POST', '', { url })).status).toBe(409);
   });
 });

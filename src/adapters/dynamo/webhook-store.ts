@@ -2,13 +2,17 @@ import {
   DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   paginateQuery,
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
-import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/values/tables.ts';
+import {
+  DELIVERY_PREFIX,
+  PENDING_DELIVERY_PREFIX,
+  WEBHOOK_COUNT_PARTITION,
+  WEBHOOK_PARTITION,
+} from '#contract/values/tables.ts';
 import type { Clock } from '#domain/ports.ts';
 import type {
   DeliveryStore,
@@ -21,6 +25,7 @@ import { type Item, queryFirst } from './stored-items.ts';
 import { type Action, transact, unlessConditionFails } from './transactions.ts';
 
 const webhookKey = (id: string) => ({ job_id: WEBHOOK_PARTITION, item: id });
+const COUNT_KEY = { job_id: WEBHOOK_COUNT_PARTITION, item: WEBHOOK_COUNT_PARTITION } as const;
 const deliveryKey = (webhook: string, id: string) => ({ job_id: `${DELIVERY_PREFIX}${webhook}`, item: id });
 const pendingKey = (webhook: string, id: string) => ({
   job_id: `${PENDING_DELIVERY_PREFIX}${webhook}`,
@@ -42,9 +47,23 @@ export class DynamoWebhookStore implements WebhookStore {
     this.#table = table;
   }
 
-  async create(webhook: StoredWebhook): Promise<void> {
+  async created(): Promise<number> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: COUNT_KEY, ConsistentRead: true }),
+    );
+    return Number(Item?.created ?? 0);
+  }
+
+  create(webhook: StoredWebhook, created: number): Promise<'done' | 'conflict'> {
     const Item = { ...webhookKey(webhook.webhook_id), ...webhook };
-    await this.#client.send(new PutCommand({ TableName: this.#table, Item }));
+    const count = {
+      TableName: this.#table,
+      Key: COUNT_KEY,
+      UpdateExpression: 'SET created = :next',
+      ConditionExpression: created === 0 ? 'attribute_not_exists(created)' : 'created = :before',
+      ExpressionAttributeValues: { ':next': created + 1, ...(created > 0 && { ':before': created }) },
+    };
+    return transact(this.#client, [{ Update: count }, { Put: { TableName: this.#table, Item } }], 'DATA005');
   }
 
   async find(id: string): Promise<StoredWebhook | undefined> {

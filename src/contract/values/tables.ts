@@ -92,6 +92,8 @@ export const EVENT_LOG_PARTITION = '#events';
 export const TRIALS_PREFIX = '#trials#';
 /** Partition of the Jobs table that holds the webhooks. */
 export const WEBHOOK_PARTITION = '#webhooks';
+/** Partition of the Jobs table that counts the webhooks that were ever created: each creation requires the number that it has read. */
+export const WEBHOOK_COUNT_PARTITION = '#webhook-count';
 /** Partitions of the Jobs table that hold the deliveries of a webhook, and those that wait for an attempt, end with its ID. */
 export const DELIVERY_PREFIX = '#deliveries#';
 export const PENDING_DELIVERY_PREFIX = '#pending#';

@@ -9,7 +9,10 @@ export type WebhookHealth = Pick<
 >;
 
 export interface WebhookStore {
-  create(webhook: StoredWebhook): Promise<void>;
+  /** Number of webhooks that were ever created, strongly consistent. */
+  created(): Promise<number>;
+  /** `conflict`: that number is another one; nothing was stored. */
+  create(webhook: StoredWebhook, created: number): Promise<'done' | 'conflict'>;
   /** Strongly consistent; undefined for an unknown ID. */
   find(id: string): Promise<StoredWebhook | undefined>;
   /** All webhooks of the stage, oldest first. */

@@ -22,6 +22,8 @@ export interface WriteWebhookDeps {
 }
 
 const MAX_ATTEMPTS = 5;
+/** Of as many calls at the same time each is stored, one after the other. */
+const CREATE_ATTEMPTS = 50;
 
 /** The webhook with its secret. Throws VAL005, RES005 (too many), DATA005. */
 export async function createWebhook(
@@ -32,7 +34,6 @@ export async function createWebhook(
   await checkUrl(deps, url);
   checkTypes(types);
   checkDescription(description);
-  await checkNumber(deps.webhooks, caller, 0);
   const now = isoTime(deps.clock.now());
   const webhook: StoredWebhook = {
     schema_version: 1,
@@ -55,15 +56,14 @@ export async function createWebhook(
     last_success_at: null,
     resume_at: null,
   };
-  await deps.webhooks.create(webhook);
-  try {
-    // Calls at the same time have counted before the others wrote. The last one to count now sees all that stay.
-    await checkNumber(deps.webhooks, caller, 1);
-  } catch (error) {
-    await deps.webhooks.remove(webhook.webhook_id);
-    throw error;
-  }
-  return webhook;
+  return retryConflicts<StoredWebhook>({ attempts: CREATE_ATTEMPTS }, async () => {
+    // Read before the webhooks: no other call can create one between their count and the write.
+    const created = await deps.webhooks.created();
+    await checkNumber(deps.webhooks, caller);
+    if ((await deps.webhooks.create(webhook, created)) === 'done') return { result: webhook };
+    const message = 'Write conflict: other requests created webhooks: retry the request';
+    return { conflict: new CodedError('RES005', { message, field: 'url' }) };
+  });
 }
 
 /** Throws HOOK001, VAL005, RES005 (other calls keep changing it), DATA005. */
@@ -148,12 +148,10 @@ function checkDescription(description: string): void {
   checkMaxLength(description, 'description', WEBHOOK_LIMITS.description);
 }
 
-/** Two concurrent calls may exceed the limits by one: they protect the platform, not a price. */
-/** @param counted webhooks of this call that are stored already */
-async function checkNumber(webhooks: WebhookStore, caller: Caller, counted: 0 | 1): Promise<void> {
+async function checkNumber(webhooks: WebhookStore, caller: Caller): Promise<void> {
   const stored = await webhooks.list();
-  const own = stored.filter(({ owner }) => owner === caller.id).length - counted;
-  const all = stored.length - counted;
+  const own = stored.filter(({ owner }) => owner === caller.id).length;
+  const all = stored.length;
   const { perOwner, total } = WEBHOOK_LIMITS;
   if (own < perOwner && all < total) return;
   throw new CodedError('RES005', {
