@@ -10,6 +10,7 @@ const LIFETIME_MS = 5 * 60_000;
 const PREFIX = '/downloads/';
 
 interface Offer {
+  readonly jobId: string;
   readonly file: ExportFile;
   readonly expiresAt: number;
 }
@@ -21,30 +22,34 @@ interface Offer {
 export class LocalDownloads implements Downloads {
   readonly #offers = new Map<string, Offer>();
   readonly #clock: Clock;
+  readonly #exists: (jobId: string) => Promise<boolean>;
 
-  constructor(clock: Clock) {
+  /** @param exists false for a backtest that was deleted: its addresses end with it */
+  constructor(clock: Clock, exists: (jobId: string) => Promise<boolean>) {
     this.#clock = clock;
+    this.#exists = exists;
   }
 
-  async offer(_jobId: string, file: ExportFile) {
+  async offer(jobId: string, file: ExportFile) {
     const now = this.#clock.now();
     for (const [id, { expiresAt }] of this.#offers) if (expiresAt <= now) this.#offers.delete(id);
     const id = randomUUID();
     const expiresAt = now + LIFETIME_MS;
-    this.#offers.set(id, { file, expiresAt });
+    this.#offers.set(id, { jobId, file, expiresAt });
     return { url: `${PREFIX}${id}`, expires_at: new Date(expiresAt).toISOString() };
   }
 
   /** The application with the offered files in front of it. Unknown and expired addresses reach the application: 404. */
   infront(app: Pick<ServiceApp, 'fetch'>): Pick<ServiceApp, 'fetch'> {
-    return { fetch: async (request, env) => this.#respond(request) ?? app.fetch(request, env) };
+    return { fetch: async (request, env) => (await this.#respond(request)) ?? app.fetch(request, env) };
   }
 
-  #respond({ method, url }: Request): Response | undefined {
+  async #respond({ method, url }: Request): Promise<Response | undefined> {
     const { pathname } = new URL(url);
     if (method !== 'GET' || !pathname.startsWith(PREFIX)) return undefined;
     const offer = this.#offers.get(pathname.slice(PREFIX.length));
-    if (!offer || offer.expiresAt <= this.#clock.now()) return undefined;
+    if (!offer || offer.expiresAt <= this.#clock.now() || !(await this.#exists(offer.jobId)))
+      return undefined;
     const { name, contentType, chunks } = offer.file;
     return new Response(Readable.toWeb(Readable.from(bytesOf(chunks()))) as ReadableStream, {
       headers: {

@@ -113,7 +113,10 @@ export async function startBackend(
 ): Promise<RunningServer> {
   const { stores, dashboard } = parts;
   const dataProxy = new DataProxyClient((event) => parts.dataProxy(event));
-  const downloads = new LocalDownloads(Date);
+  const downloads = new LocalDownloads(Date, async (id) => {
+    const job = await stores.jobs.get(id);
+    return job !== undefined && !job.expired_at;
+  });
   const signalFiles = new LocalSignalUploads(stores.resultObjects, Date);
   const services: BackendDeps = {
     ...sharedDeps(options, parts),

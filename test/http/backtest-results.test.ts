@@ -78,7 +78,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let now = START;
-const downloads = new LocalDownloads({ now: () => now });
+let isDeleted = false;
+const downloads = new LocalDownloads({ now: () => now }, async () => !isDeleted);
 const deps = { ...fakeBackendDeps({ get: async () => job }), results, downloads };
 const app = backendOver(deps);
 
@@ -310,6 +311,9 @@ describe('exportBacktest', () => {
     );
     expect(opened.headers.get('X-Content-Type-Options')).toBe('nosniff');
     expect((await open(`${body.url}x`)).status).toBe(404);
+    isDeleted = true;
+    expect((await open(body.url)).status).toBe(404);
+    isDeleted = false;
     expect(Date.parse(body.expires_at)).toBe(now + 300_000);
     now += 300_000;
     expect((await open(body.url)).status).toBe(404);
