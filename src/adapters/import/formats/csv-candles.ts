@@ -1,10 +1,11 @@
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { formatInteger } from '#contract/values/format-count.ts';
 import type { Positions } from '../columns/choose-columns.ts';
 import { plainName } from '../columns/column-names.ts';
 import { numberIn } from '../columns/numbers.ts';
 import { isCompactDate, type ToUtc, timeOf, writtenTime, zoneOf } from '../columns/times.ts';
-import { BadFileError, ColumnBuilder, type FileRows } from '../file-rows.ts';
+import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { type CsvPlan, planCsv, splitCells, type TableHints } from './csv-plan.ts';
 import { bytesOf, MAX_ROW_LENGTH } from './text.ts';
@@ -12,8 +13,14 @@ import { bytesOf, MAX_ROW_LENGTH } from './text.ts';
 /** Beginning of a file from which its form is found. */
 const HEAD_BYTES = 65_536;
 const NEWLINE = 10;
+const ZERO = 48;
+/** The decimal point relative to the digit 0. */
+const POINT = -2;
+/** Characters of a number of which every digit is exact. */
+const MAX_EXACT = 15;
 const RETURN = 13;
 const QUOTE = 34;
+const COMMENT = 35;
 /** Characters of an invalid value that a message quotes. */
 const VALUE_LENGTH = 40;
 /** Skipped rows whose lines are listed. */
@@ -36,15 +43,20 @@ export async function readCsvCandles(
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     if (rows === undefined) {
       if (rest.length < HEAD_BYTES) continue;
-      rows = new CsvRows(planOf(rest, path, hints), names, hints);
+      rows = new CsvRows(planOf(rest, path, hints), names, { ...hints, bytes: await plainBytes(path) });
     }
     rest = rest.subarray(rows.read(rest));
     if (rest.length > MAX_ROW_LENGTH) throw endless();
   }
-  rows ??= new CsvRows(planOf(rest, path, hints), names, hints);
+  rows ??= new CsvRows(planOf(rest, path, hints), names, { ...hints, bytes: rest.length });
   rest = rest.subarray(rows.read(rest));
   if (rest.length > 0) rows.read(Buffer.concat([rest, Buffer.from('\n')]));
   return rows.finish();
+}
+
+/** Size of a file that is not compressed; 0 for others. */
+async function plainBytes(path: string): Promise<number> {
+  return /\.(gz|zst|zip)$/.test(path) ? 0 : (await stat(path)).size;
 }
 
 const endless = () => new BadFileError('is not CSV: a line has no end');
@@ -69,17 +81,23 @@ class CsvRows {
   /** Positions of the values in the bytes of a line. */
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
-  readonly #values = [0, 0, 0, 0, 0, 0, 0];
+  readonly #values = [0, 0, 0, 0, 0, 0];
   #bytes: Buffer = Buffer.alloc(0);
   #line = 0;
   /** The day of the time that was read last, and its milliseconds. */
   #day = Number.NaN;
   #dayMs = 0;
   #problem = '';
+  /** Lines after the first one of data that hold no row. */
+  readonly #left: number[] = [];
   readonly #skipped: number[] = [];
   readonly #headers: number[] = [];
 
-  constructor(plan: CsvPlan, names: SeriesNames, { skipInvalid = false }: TableHints) {
+  constructor(
+    plan: CsvPlan,
+    names: SeriesNames,
+    { skipInvalid = false, bytes }: TableHints & { readonly bytes: number },
+  ) {
     this.#plan = plan;
     this.#names = names;
     this.#skipInvalid = skipInvalid;
@@ -89,7 +107,9 @@ class CsvRows {
     const { symbol, timeframe, exchange } = first!.positions;
     const isTable =
       plan.series.length > 1 || symbol !== undefined || timeframe !== undefined || exchange !== undefined;
-    this.#rows = isTable ? { table: new SeriesTable(6, 'line') } : { one: new ColumnBuilder(7) };
+    // A few more than there may be: growing would copy the columns.
+    const expected = Math.min(MAX_ROWS, Math.ceil((bytes / plan.lineLength) * 1.02) + 16);
+    this.#rows = isTable ? { table: new SeriesTable(6, 'line') } : { one: new ColumnBuilder(6, expected) };
     this.#starts = new Int32Array(plan.names.length + 1);
     this.#ends = new Int32Array(plan.names.length + 1);
   }
@@ -108,7 +128,10 @@ class CsvRows {
   }
 
   #readLine(start: number, end: number): void {
-    if (end <= start || this.#bytes[start] === 35) return;
+    if (end <= start || this.#bytes[start] === COMMENT) {
+      this.#left.push(this.#line);
+      return;
+    }
     if (!this.#split(start, end)) {
       this.#wrong(start, end, this.#problem);
       return;
@@ -131,7 +154,7 @@ class CsvRows {
         timeframe: this.#names.timeframe ?? text(positions.timeframe),
         exchange: text(positions.exchange) ?? this.#names.exchange,
       },
-      this.#values.slice(0, 6),
+      this.#values,
       this.#line,
     );
   }
@@ -201,7 +224,6 @@ class CsvRows {
       }
       this.#values[index + 1] = value;
     }
-    this.#values[6] = this.#line;
     return true;
   }
 
@@ -216,28 +238,33 @@ class CsvRows {
   /** Number of a value: digits with up to one point directly from the bytes, other forms from the text. */
   #number(at: number): number | undefined {
     const bytes = this.#bytes;
+    const start = this.#starts[at]!;
     const end = this.#ends[at]!;
-    let [index, value, digits, point] = [this.#starts[at]!, 0, 0, -1];
-    if (end > index && !this.#plan.decimalComma) {
+    // Up to 15 digits and a power of ten up to 1e22 are exact, so the division rounds once, as in a decimal conversion.
+    if (end > start && end - start <= MAX_EXACT && !this.#plan.decimalComma) {
+      let value = 0;
+      let point = -1;
+      let index = start;
       for (; index < end; index++) {
-        const digit = bytes[index]! - 48;
-        if (digit >= 0 && digit <= 9) {
-          value = value * 10 + digit;
-          digits++;
-        } else if (digit === -2 && point < 0) point = index;
+        const digit = bytes[index]! - ZERO;
+        if (digit >= 0 && digit <= 9) value = value * 10 + digit;
+        else if (digit === POINT && point < 0) point = index;
         else break;
       }
-      // Up to 15 digits and a power of ten up to 1e22 are exact, so the division rounds once, as in a decimal conversion.
-      if (index === end && digits > 0 && digits <= 15)
-        return point < 0 ? value : value / POWERS[end - point - 1]!;
+      if (index === end && point < 0) return value;
+      if (index === end && end - start > 1) return value / POWERS[end - point - 1]!;
     }
-    return numberIn(this.#bytes.toString('utf8', this.#starts[at]!, end), this.#plan.decimalComma);
+    return numberIn(bytes.toString('utf8', start, end), this.#plan.decimalComma);
   }
 
   /** Time as the number in the file, or milliseconds in UTC of a text; NaN for a missing one. */
   #time(positions: Positions): number | undefined {
     const { time: at, clock } = positions;
     if (clock === undefined) {
+      const length = this.#ends[at]! - this.#starts[at]!;
+      // Ten or thirteen digits are no date.
+      const number = length === 13 || length === 10 ? this.#number(at) : undefined;
+      if (number !== undefined && number > 1e8) return number;
       const fast = this.#isoTime(this.#starts[at]!, this.#ends[at]!);
       if (fast !== undefined && fast > 1e11) return this.#toUtc(fast);
       const text = this.#text(at);
@@ -299,6 +326,7 @@ class CsvRows {
   /** A repeated header is left out; another line that cannot be read is wrong. */
   #wrong(start: number, end: number, problem: string): void {
     const text = this.#bytes.toString('utf8', start, end);
+    this.#left.push(this.#line);
     if (text.trim() === '') return;
     if (this.#isHeader(splitCells(text, this.#plan.delimiter))) this.#headers.push(this.#line);
     else if (this.#skipInvalid) this.#skipped.push(this.#line);
@@ -315,6 +343,17 @@ class CsvRows {
     return cells.length >= names.length - 1 && isSame;
   }
 
+  /** Line of each row. */
+  #numbers(length: number): Float64Array<ArrayBuffer> {
+    const left = new Set(this.#left);
+    let line = this.#plan.dataLine - 1;
+    return Float64Array.from({ length }, () => {
+      do line++;
+      while (left.has(line));
+      return line;
+    });
+  }
+
   finish(): FileSeries[] {
     const notes = [...this.#plan.notes];
     if (this.#headers.length > 0) {
@@ -326,8 +365,9 @@ class CsvRows {
     }
     const columns = this.#rows.one.finish();
     if (columns[0]!.length === 0) throw new BadFileError('holds no rows');
-    const numbers = columns.pop()!;
-    const rows: FileRows = { columns, first: { word: 'line', number: this.#plan.dataLine }, numbers };
+    const numbers = this.#left.length > 0 ? this.#numbers(columns[0]!.length) : undefined;
+    const first = { word: 'line', number: this.#plan.dataLine } as const;
+    const rows: FileRows = { columns, first, ...(numbers && { numbers }) };
     const symbol = this.#plan.series[0]!.symbol ?? this.#names.symbol;
     return [{ kind: 'candles', ...this.#names, symbol, rows, notes }];
   }
