@@ -43,7 +43,7 @@ import {
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, '962b6ca116afef57'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'c3d04053b1cbc710'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '82bd70552be5073e'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],

@@ -5,6 +5,7 @@ import { sha256 } from '#adapters/sha256.ts';
 import { MAX_GRANTS } from '#contract/values/sharing.ts';
 import { jobListOf } from '#contract/values/tables.ts';
 import type { Person } from '../support/access-fixture.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
@@ -88,6 +89,20 @@ describe('backtest access', () => {
     const viewer = scene.fixture.person('bob', 'viewer');
     expect(await viewer.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH004' });
     expect(await scene.bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
+  });
+
+  it('hyperopt job that is shared is read and used for a backtest by its grant', async () => {
+    const id = `ho-${ulids.ulid()}`;
+    await scene.fixture.hyperoptJobs.create({ ...pendingHyperopt(id), owner: 'ann' });
+    const use = () =>
+      scene.bob.post('/api/v1/backtests', { config: { strategy: 'ema_crossover' }, hyperopt_job_id: id });
+    expect((await use()).code).toBe('AUTH005');
+    const shared_with = [{ principal: 'user:bob', level: 'read' }];
+    await scene.ann.strategy('PUT', `/api/v1/hyperopt/${id}/sharing`, { shared_with });
+    expect((await scene.bob.strategy('GET', `/api/v1/hyperopt/${id}`)).status).toBe(200);
+    // It has not ended.
+    expect((await use()).code).toBe('RES005');
+    expect(await scene.fixture.hyperoptJobs.get(id)).toMatchObject({ shared_with });
   });
 
   it('of two who share at once, the one that expected other grants is rejected', async () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CollectionOutcome, informativeReads, ResolvedBacktestConfig } from '../backtests/backtest.ts';
+import { Grant } from '../common/sharing-schemas.ts';
 import { Timestamp } from '../common/time.ts';
 import { LookAhead } from '../config/look-ahead.ts';
 import { CollectMode } from '../config/run-fields.ts';
@@ -327,6 +328,8 @@ const hyperoptBase = {
   ...retainedJobFields,
   job_id: z.string(),
   owner: z.string(),
+  /** Absent: never shared. */
+  shared_with: z.array(Grant).optional(),
   revision: z.int(),
   created_at: Timestamp,
   updated_at: Timestamp,
