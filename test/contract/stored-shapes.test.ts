@@ -60,7 +60,7 @@ it.each([
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, '31e20ca4305daf04'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, 'e34bfc6ce2f4ea66'],
-  ['StoredChallenge', StoredChallenge, 2, '4adb45eaab174da5'],
+  ['StoredChallenge', StoredChallenge, 2, '9ac041d59d7d5cf6'],
   ['StoredEvaluation', StoredEvaluation, 1, 'c5fbe10da272d804'],
   ['StoredTrade', StoredTrade, 1, '784c1e0436d64ce6'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
