@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import type { TestProject } from 'vitest/node';
-import { hasChromium, launchChromium } from './chromium.ts';
+import { hasChromium, shareChromium } from './chromium.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -33,11 +33,11 @@ export async function buildDashboard(): Promise<string> {
 }
 
 /**
- * Global set-up of test/web: builds the dashboard once for all files. Without a Chromium it counts, at the end, what was skipped.
+ * Global set-up of test/web: builds the dashboard and starts a browser once for all files. Without a Chromium it counts, at the end, what was skipped.
  *
  * @throws Error without a Chromium if `TOUCHSTONE_REQUIRE_CHROMIUM` is set, as CI does
  */
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(project: TestProject): Promise<() => void | Promise<void>> {
   if (!hasChromium) {
     if (process.env.TOUCHSTONE_REQUIRE_CHROMIUM) {
       throw new Error(
@@ -46,11 +46,13 @@ export default async function setup(project: TestProject): Promise<() => void> {
     }
     return () => sayWhatWasSkipped(project);
   }
-  // Unpacks the browser before files that run at the same time would each do so.
-  await (await launchChromium()).close();
+  const browser = await shareChromium();
   const folder = await buildDashboard();
   project.provide('dashboard', folder);
-  return () => rmSync(folder, { recursive: true, force: true });
+  return async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
 }
 
 function sayWhatWasSkipped({ name, vitest }: TestProject): void {

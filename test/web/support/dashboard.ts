@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { StaticFiles } from '#runtime/static-files.ts';
 import { startTestPlatform, type TestPlatform, type TestPlatformOptions } from '../../support/platform.ts';
-import { launchChromium } from './chromium.ts';
+import { openChromium } from './chromium.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -51,7 +51,7 @@ export interface Dashboard {
 export async function startDashboard(folder: string, options: TestPlatformOptions = {}): Promise<Dashboard> {
   const files = await StaticFiles.read(folder);
   const platform = await startTestPlatform({ dashboard: () => ({ status: 'ready', files }), ...options });
-  const browser = await launchChromium();
+  const browser = await openChromium();
   const url = platform.info.backend_url;
   return {
     platform,
