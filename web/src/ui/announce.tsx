@@ -7,15 +7,14 @@ const PAUSE = 5_000;
 export function Announce({ text }: { readonly text: string }) {
   const [said, setSaid] = useState('');
   const last = useRef(Number.NEGATIVE_INFINITY);
+  // When the text is in the page: a page with much to render has it later than it was set, and the next one must not come sooner.
+  useEffect(() => {
+    if (said !== '') last.current = performance.now();
+  }, [said]);
   useEffect(() => {
     if (text === said) return;
-    const timer = setTimeout(
-      () => {
-        last.current = performance.now();
-        setSaid(text);
-      },
-      Math.max(0, last.current + PAUSE - performance.now()),
-    );
+    const wait = Math.max(0, last.current + PAUSE - performance.now());
+    const timer = setTimeout(() => setSaid(text), wait);
     return () => clearTimeout(timer);
   }, [text, said]);
   return (
