@@ -100,6 +100,8 @@ export default defineConfig({
           name: 'full',
           include: [FULL],
           exclude: SKIPPED,
+          // Every task is a process, as in `touchstone start`.
+          env: { TASKS: 'processes' },
           globalSetup: 'test/web/support/build.ts',
           isolate: false,
           unstubEnvs: true,

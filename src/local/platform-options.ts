@@ -1,4 +1,4 @@
-import type { TaskLimits } from '#adapters/processes/task-runner.ts';
+import type { TaskHost, TaskLimits, TaskRunnerOptions } from '#adapters/processes/task-runner.ts';
 import type { LocalEnv } from '#contract/env/env.ts';
 import { challengeRules, promotionRules } from '#contract/env/release-rules-env.ts';
 import { type RetentionDays, retentionDays } from '#contract/env/retention.ts';
@@ -28,7 +28,7 @@ export interface PlatformOptions {
   readonly concurrency?: number;
   /** Heap limit of a task, MB. Default: Node's own. */
   readonly taskMemoryMb?: number;
-  /** Limits of tasks that run strategies. Default: {@link TASK_LIMITS}. */
+  /** Limits of tasks that run strategies; default {@link TASK_LIMITS}. `loadMs` applies to the list of strategies too; default 5 s. */
   readonly taskLimits?: Partial<TaskLimits>;
   /** Free disk space below which new work is rejected, MB. Default 256. */
   readonly minFreeDiskMb?: number;
@@ -45,6 +45,8 @@ export interface PlatformOptions {
   readonly dashboard?: () => DashboardState;
   /** Path of the bundled backtest task, asked for each task; undefined: from its sources. Default: none. */
   readonly bundledTask?: () => string | undefined;
+  /** What runs the tasks. Default: each is a child process. */
+  readonly tasks?: (options: TaskRunnerOptions) => TaskHost;
   /** Webhooks may have http URLs and addresses of this machine. Default false. */
   readonly webhooksAllowLoopback?: boolean;
   /** Responds with 500 if a response violates the contract. */

@@ -189,6 +189,7 @@ function openStrategies({ options, running, log }: Foundation): LocalStrategies 
   const strategies = new LocalStrategies({
     folder: options.strategiesDirectory,
     compiled: compileCache(),
+    ...(options.taskLimits?.loadMs && { loadLimitMs: options.taskLimits.loadMs }),
     onBroken: (file) => log.warn('strategy file cannot be used', { ...file }),
   });
   running.add(() => strategies.close());
@@ -236,6 +237,7 @@ function openJobs(foundation: Foundation, dataProxy: ReturnType<typeof localData
     temporary: folder.temporaryPath,
     limits,
     bundledTask: options.bundledTask,
+    tasks: options.tasks,
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (execution) =>
       inContext(() => endExecutions(repair, [execution])).then(

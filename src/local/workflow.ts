@@ -7,7 +7,13 @@ import { TaskLogs } from '#adapters/local/task-log.ts';
 import { resultsPrefix } from '#adapters/objects/result-store.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { compileCache, type SandboxGrants } from '#adapters/processes/sandbox.ts';
-import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/processes/task-runner.ts';
+import {
+  type TaskHost,
+  type TaskLimits,
+  type TaskRequest,
+  TaskRunner,
+  type TaskRunnerOptions,
+} from '#adapters/processes/task-runner.ts';
 import { SIGNALS_PREFIX } from '#adapters/signals/keys.ts';
 import { USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
 import type { BacktestExecutionInput } from '#contract/backtests/backtest.ts';
@@ -28,6 +34,7 @@ export interface WorkflowOptions {
   readonly temporary: string;
   readonly limits: TaskLimits;
   readonly bundledTask: (() => string | undefined) | undefined;
+  readonly tasks: ((options: TaskRunnerOptions) => TaskHost) | undefined;
   /** Command line options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
   /** Called with the name of each ended execution. Rejects never. */
@@ -135,7 +142,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
 
 /** Runners of tasks: `workers` runs those of hyperopt jobs. */
 function taskRunners(options: WorkflowOptions, logs: TaskLogs) {
-  const { log } = options;
+  const { log, tasks = (each) => new TaskRunner(each) } = options;
   const keepOutput = (request: TaskRequest, line: string) => {
     try {
       logs.append(request.environment.JOB_ID, line);
@@ -144,7 +151,7 @@ function taskRunners(options: WorkflowOptions, logs: TaskLogs) {
     }
   };
   const runnerOf = (environment: Readonly<Record<string, string>>, flags: readonly string[] = []) =>
-    new TaskRunner({
+    tasks({
       environment: { ...options.environment, ...environment },
       temporary: options.temporary,
       compiled: compileCache(),

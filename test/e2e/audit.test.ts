@@ -42,6 +42,7 @@ async function call(operation: Operation, user: string, role: Role, correlationI
   const response = await fetch(addresses[operation.service] + path, {
     method: operation.method,
     headers: {
+      connection: 'close',
       authorization: `Bearer ${tokenOf(user, role)}`,
       'content-type': 'application/json',
       'X-Correlation-ID': correlationId,

@@ -33,6 +33,8 @@ const task = new BundledTask();
 let asked = 0;
 let bundled: TestPlatform;
 let plain: TestPlatform;
+/** Runs built-in strategies in this process. */
+let inside: TestPlatform;
 
 beforeAll(async () => {
   expect(await task.open()).toBeUndefined();
@@ -42,25 +44,32 @@ beforeAll(async () => {
     asked++;
     return task.file();
   };
-  [bundled, plain] = await Promise.all([
-    startTestPlatform({ strategiesDirectory: folder, bundledTask: file }),
-    startTestPlatform({ strategiesDirectory: folder }),
+  const strategies = { strategiesDirectory: folder };
+  [bundled, plain, inside] = await Promise.all([
+    startTestPlatform({ ...strategies, processes: true, bundledTask: file }),
+    startTestPlatform({ ...strategies, processes: true }),
+    startTestPlatform({ ...strategies, processes: false }),
   ]);
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([bundled.stop(), plain.stop(), task.stop()]);
+  await Promise.all([bundled.stop(), plain.stop(), inside.stop(), task.stop()]);
   rmSync(folder, { recursive: true });
 });
 
-it('a run of the bundled task has the result of one from sources, also when it is repeated', async () => {
-  for (const strategy of ['keeps', 'ema_crossover', 'ml_classifier']) {
+it.each(['keeps', 'ema_crossover', 'ml_classifier'])(
+  'a run of the bundled task has the result of one from sources and of one in this process: %s',
+  async (strategy) => {
     const config = { strategy, date_range: RANGE };
-    const jobs = await Promise.all([bundled, plain].map((each) => each.run(config)));
-    const [own, other] = jobs.map(({ result, look_ahead }) => ({ result, findings: look_ahead.findings }));
-    expect([jobs[0]!.error, own]).toEqual([null, other]);
-  }
-  expect([asked, task.file()]).toEqual([3, expect.stringMatching(/backtest\.mjs$/)]);
-});
+    const before = asked;
+    const jobs = await Promise.all([bundled, plain, inside].map((each) => each.run(config)));
+    const [own, ...others] = jobs.map(({ result, look_ahead }) => ({
+      result,
+      findings: look_ahead.findings,
+    }));
+    expect([jobs[0]!.error, own, own]).toEqual([null, ...others]);
+    expect([asked - before, task.file()]).toEqual([1, expect.stringMatching(/backtest\.mjs$/)]);
+  },
+);
 
 it('an error in the bundled task names the file and the line of the strategy', async () => {
   const job = await bundled.run({ strategy: 'throws', date_range: RANGE });

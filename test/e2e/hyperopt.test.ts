@@ -13,7 +13,7 @@ import { poll } from '../support/poll.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startTestPlatform();
+  platform = await startTestPlatform({ processes: true });
 });
 afterAll(() => platform.stop());
 

@@ -7,9 +7,11 @@ import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { jobKey } from '#adapters/dynamo/stored-items.ts';
 import { ulids } from '#adapters/ids.ts';
+import { BundledTask } from '../../bin/build/bundled-task.ts';
 import { type Platform, startPlatform } from '../../src/local/platform.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
 import { poll } from './poll.ts';
+import { TasksInProcess } from './tasks-in-process.ts';
 
 /** Calls of one service; `path` begins with a slash. */
 interface ServiceCalls {
@@ -59,9 +61,10 @@ function listeningProcess(port: number): number {
 }
 
 function callsOf(base: string, token: string | undefined): ServiceCalls {
-  const authorization = token && { authorization: `Bearer ${token}` };
+  // A connection that is kept may be closed by the server, whose timer is due in this process, at the moment of the next request.
+  const own = { connection: 'close', ...(token && { authorization: `Bearer ${token}` }) };
   const request = (path: string, init: RequestInit = {}) =>
-    fetch(`${base}${path}`, { ...init, headers: { ...authorization, ...(init.headers as object) } });
+    fetch(`${base}${path}`, { ...init, headers: { ...own, ...(init.headers as object) } });
   const answer = async (response: Response) => ({
     status: response.status,
     body: (await response.json()) as any,
@@ -82,18 +85,37 @@ function callsOf(base: string, token: string | undefined): ServiceCalls {
 
 export interface TestPlatformOptions extends Partial<PlatformOptions> {
   readonly keepHome?: boolean;
+  /** Every task is a process that runs its sources. Default: only in `npm run test:full`, else see {@link quickTasks}. */
+  readonly processes?: boolean;
   /** Token of the calls, for a platform that checks tokens. */
   readonly token?: string;
+}
+
+const bundledTask = new BundledTask();
+let bundled: Promise<unknown> | undefined;
+
+/** Runs of built-in strategies in this process, and those of files from one file: each process starts in half the time. */
+async function quickTasks(): Promise<Partial<PlatformOptions>> {
+  bundled ??= bundledTask.open();
+  await bundled;
+  return {
+    tasks: (each) => new TasksInProcess(each),
+    bundledTask: bundledTask.file,
+    // A busy machine takes longer than a user should wait.
+    taskLimits: { loadMs: 60_000 },
+  };
 }
 
 /** Complete platform on free ports with its own folder. Responses are checked against the contract. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'touchstone-test-'));
+  const processes = options.processes ?? process.env.TASKS === 'processes';
   const platform = await startPlatform({
     home,
     ports: { backend: 0, strategy: 0, dataCollection: 0 },
     checkResponses: true,
     logLevel: 'ERROR',
+    ...(!processes && (await quickTasks())),
     ...options,
   });
   const backend = callsOf(platform.info.backend_url, options.token);

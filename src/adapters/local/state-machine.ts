@@ -4,7 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { StateMachine } from 'aws-local-stepfunctions';
 import type { ExecutionState, Executions } from '#domain/jobs/execution-ports.ts';
 import type { SandboxGrants } from '../processes/sandbox.ts';
-import type { TaskExit, TaskRunner } from '../processes/task-runner.ts';
+import type { TaskExit, TaskHost } from '../processes/task-runner.ts';
 
 /** Error of a handler, with the ASL error name that Retry and Catch match. */
 class TaskFailure extends Error {
@@ -247,7 +247,7 @@ interface RunTaskParameters {
 interface LocalTask {
   /** Path of the file that Node runs, asked for each run. */
   readonly entry: () => string;
-  readonly runner: TaskRunner;
+  readonly runner: Pick<TaskHost, 'run'>;
   /** Permissions for a job, if the task runs strategy code. */
   readonly sandbox?: (jobId: string) => SandboxGrants;
 }

@@ -62,6 +62,9 @@ export interface TaskRunnerOptions {
   readonly onStall: (request: TaskRequest, task: string, text: string | null) => void;
 }
 
+/** What runs the tasks of the local state machines. */
+export type TaskHost = Pick<TaskRunner, 'run' | 'stop' | 'stopAll'>;
+
 /** Time between SIGTERM and SIGKILL. Fargate does the same with the longer stop time-out of the task. */
 const KILL_AFTER_MS = 10_000;
 const STDERR_TAIL = 4_000;
