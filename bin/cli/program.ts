@@ -186,11 +186,15 @@ export async function runProgram(): Promise<void> {
     if (error.code === 'EPIPE') process.exit();
     throw error;
   });
-  const args = process.argv.slice(2);
+  await runCommand(process.argv.slice(2));
+}
+
+/** Runs a command in this process, and sets its exit code. */
+export async function runCommand(args: readonly string[]): Promise<void> {
   const json = args.includes('--json');
   const program = await createProgram(familiesOf(args), json);
   try {
-    await program.parseAsync();
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has printed the error, the help or the version.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 
 /** Strategy folder of a test file, and the check command on it. */
 export function checkFixture() {
@@ -31,7 +31,7 @@ export default {
   }
 
   const check = (...args: string[]) =>
-    runScript(join(folder, 'home'), 'bin/touchstone.ts', ['check', ...args], {
+    runInProcess(join(folder, 'home'), ['check', ...args], {
       STRATEGIES_DIRECTORY: strategies,
     });
   return { strategies, strategy, check };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess, runScript } from '../support/command.ts';
 import type { TestPlatform } from '../support/platform.ts';
 import { platformFixture } from './platform-fixture.ts';
 
@@ -15,7 +15,10 @@ platformFixture('touchstone-develop-', { strategiesDirectory: folder }, async (s
   platform = started;
 });
 const environment = { STRATEGIES_DIRECTORY: folder };
-const touchstone = (...args: string[]) => runScript(platform.home, 'bin/touchstone.ts', args, environment);
+const touchstone = (...args: string[]) => runInProcess(platform.home, args, environment);
+/** In a process: the script names the program that prints it. */
+const completionOf = async (shell: string) =>
+  (await runScript(platform.home, 'bin/touchstone.ts', ['completion', shell])).out;
 
 it('new makes a strategy that check certifies, and keeps a file that exists', async () => {
   const { code, out } = await touchstone('new', 'first_steps', '--json');
@@ -153,7 +156,7 @@ it.each([
   ['backtest ema_crossover --fill-model=c', 'conservative'],
   ['--url http://127.0.0.1:1 data co', 'coverage collect'],
 ])('bash completes a line with colons and equals signs: %s', async (typed, expected) => {
-  const { out: script } = await touchstone('completion', 'bash');
+  const script = await completionOf('bash');
   const line = `touchstone ${typed}`;
   const { stdout } = spawnSync(
     'bash',
@@ -167,7 +170,7 @@ for (const [shell, [before, after]] of Object.entries(SHELLS)) {
   const isMissing = spawnSync(shell, ['--version']).status !== 0;
   if (isMissing) console.warn(`Skipped: completion in ${shell}, which is not installed.`);
   it.skipIf(isMissing)(`the script of ${shell} loads there and completes a command`, async () => {
-    const { out: script } = await touchstone('completion', shell);
+    const script = await completionOf(shell);
     const { stdout, stderr } = spawnSync(shell, ['-c', [before, script, after].join('\n')], {
       encoding: 'utf8',
     });

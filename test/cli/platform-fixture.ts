@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 type PlatformOptions = Omit<Parameters<typeof startTestPlatform>[0] & {}, 'home'>;
 
-/** Platform of a test file; `prepare` runs before its tests. Returns a function that runs a command in a separate process. */
+/** Platform of a test file; `prepare` runs before its tests. Returns a function that runs a command. */
 export function platformFixture(
   prefix: string,
   options: PlatformOptions,
@@ -18,10 +18,10 @@ export function platformFixture(
   beforeAll(async () => {
     platform = await startTestPlatform({ home, ...options });
     await prepare(platform);
-  }, 60_000);
+  });
   afterAll(async () => {
     await platform?.stop();
     rmSync(home, { recursive: true, force: true });
   });
-  return (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
+  return (...args: string[]) => runInProcess(home, args);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess, runScript } from '../support/command.ts';
 import { BTC, RANGE, silentExchangeFixture } from './collect-modes-fixture.ts';
 
 /** Collect modes, on an exchange that counts requests and responds to none. */
@@ -32,7 +32,7 @@ describe('collect: never', () => {
   });
 
   it('--offline sets collect: never', async () => {
-    const { code, out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', [
+    const { code, out, err } = await runInProcess(fixture.platform.home, [
       'backtest',
       'ema_crossover',
       '--offline',

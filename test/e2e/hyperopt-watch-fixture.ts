@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type Ended, runScript } from '../support/command.ts';
+import { type Ended, runInProcess, runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Arguments that start a short search of two models. */
@@ -28,12 +28,13 @@ export const SEARCH = [
   'by hand',
 ];
 
-/** Platform, and `touchstone hyperopt` on it as a process. */
+/** Platform, and `touchstone hyperopt` on it: `hyperopt` as a process, `read` in this one. */
 export function hyperoptCommandFixture() {
   const fixture = {
     platform: undefined as unknown as TestPlatform,
     hyperopt: (...args: string[]): Promise<Ended> =>
       runScript(fixture.platform.home, 'bin/touchstone.ts', ['hyperopt', ...args]),
+    read: (...args: string[]): Promise<Ended> => runInProcess(fixture.platform.home, ['hyperopt', ...args]),
   };
   beforeAll(async () => {
     fixture.platform = await startTestPlatform();

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { hyperoptCommandFixture, SEARCH } from './hyperopt-watch-fixture.ts';
 
-/** Watching hyperopt jobs in a terminal: real processes against a real platform. */
+/** Watching hyperopt jobs in a terminal: a real process against a real platform. */
 
 const fixture = hyperoptCommandFixture();
-const { hyperopt } = fixture;
+const { hyperopt, read } = fixture;
 
 it('hyperopt start --watch prints progress, the best trials and their overfitting diagnostics', async () => {
   const { code, out, err } = await hyperopt(...SEARCH, '--trials', '12', '--watch');
@@ -22,11 +22,11 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
 
   const id = out.match(/ho-[0-9A-Z]{26}/)![0];
   const [result, watched, status, trials, list] = await Promise.all([
-    hyperopt('result', id),
-    hyperopt('watch', id, '--json'),
-    hyperopt('status', id),
-    hyperopt('trials', id, '--limit', '2'),
-    hyperopt('list', '--experiment', 'by hand'),
+    read('result', id),
+    read('watch', id, '--json'),
+    read('status', id),
+    read('trials', id, '--limit', '2'),
+    read('list', '--experiment', 'by hand'),
   ]);
   expect(out).toContain(result.out);
   const lines = watched.out

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess, runScript } from '../support/command.ts';
 import { pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { expectNoLookAhead } from '../support/look-ahead.ts';
 import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
@@ -126,7 +126,7 @@ describe('informative series', () => {
     ]);
     expect(metrics.closed_trades.total_trades).toBeGreaterThan(0);
     const { home } = fixture.platform;
-    const shown = await runScript(home, 'bin/touchstone.ts', ['show', job_id]);
+    const shown = await runInProcess(home, ['show', job_id]);
     expect(shown.out, shown.err).toMatch(/BTC\/USDT:USDT +│ 1d +│ +68 │ 2025-12-30 00:00 │ stored/);
     const stored = await coverage('sim');
     expect(stored.get('ETH/USDT:USDT 1h')).toBe('2026-02-26T12:00:00.000Z');

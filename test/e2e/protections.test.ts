@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 import { runHyperopt } from '../support/hyperopt-jobs.ts';
 import { strategySource } from '../support/strategies.ts';
 import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
@@ -132,7 +132,7 @@ describe('protections', () => {
   it('the command line adds protections with their settings, and disables those of the strategy', async () => {
     const { platform } = fixture;
     const touchstone = async (...args: string[]) => {
-      const { code, out, err } = await runScript(platform.home, 'bin/touchstone.ts', args);
+      const { code, out, err } = await runInProcess(platform.home, args);
       expect([code, err]).toEqual([0, '']);
       return out;
     };
@@ -151,11 +151,7 @@ describe('protections', () => {
     expect(await touchstone('backtest', 'careful', ...week, '--no-protections')).not.toMatch(/protections/i);
     expect(await touchstone('rerun', 'last')).not.toMatch(/protections/i);
     const both = ['--protection', 'CooldownPeriod', '--no-protections'];
-    const { code, err } = await runScript(platform.home, 'bin/touchstone.ts', [
-      'backtest',
-      'careful',
-      ...both,
-    ]);
+    const { code, err } = await runInProcess(platform.home, ['backtest', 'careful', ...both]);
     expect([code, err]).toEqual([
       2,
       expect.stringContaining('Pass either --protection or --no-protections.'),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Jobs that wait, on a platform without slots. */
@@ -39,7 +39,7 @@ describe('waiting backtest', () => {
       [first, 1],
       [later, 2],
     ]);
-    const { code, out } = await runScript(home, 'bin/touchstone.ts', ['jobs']);
+    const { code, out } = await runInProcess(home, ['jobs']);
     expect(code).toBe(0);
     expect(out.replaceAll(/\s+/g, ' ')).toContain('pending (position 2, waits for a slot)');
     await platform.post(`/api/v1/backtests/${first}/cancel`);

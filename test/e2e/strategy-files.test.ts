@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 import { strategySource as source } from '../support/strategies.ts';
 import { namesOf, strategyFilesFixture } from './strategy-files-fixture.ts';
 
@@ -68,7 +68,7 @@ describe('strategy files', () => {
     const one = await fixture.platform.get('/api/v1/strategies/mine');
     expect([one.status, one.body.detail.code]).toEqual([404, 'RES004']);
     expect(one.body.detail.context).toMatchObject({ file: 'mine.ts', line: 3, error: 'not today' });
-    const { out } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['strategies']);
+    const { out } = await runInProcess(fixture.platform.home, ['strategies']);
     expect(out).toMatch(/mine\.ts +│ +3 +│ +mine +│ +not today/);
 
     remove('mine.ts');

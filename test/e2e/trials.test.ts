@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Which trials count against a backtest, over HTTP and in the terminal. */
@@ -48,7 +48,7 @@ async function listed(jobId: string): Promise<any> {
 }
 
 const show = async (jobId: string) =>
-  (await runScript(platform.home, 'bin/touchstone.ts', ['show', jobId])).out.replaceAll(/\s+/g, ' ');
+  (await runInProcess(platform.home, ['show', jobId])).out.replaceAll(/\s+/g, ' ');
 
 describe('trials of variants of a year', () => {
   const pairs = ['BTC/USDT:USDT'];
@@ -83,7 +83,7 @@ describe('trials of variants of a year', () => {
     expect(deflation.deflated_sharpe_ratio).toBeLessThan(first.trials.lowest.deflated_sharpe_ratio);
     expect((await platform.get(`/api/v1/backtests/${first.job_id}`)).body.trials).toEqual(first.trials);
     expect((await listed(fourth.job_id)).deflation).toEqual(fourth.trials.lowest);
-    const { out } = await runScript(platform.home, 'bin/touchstone.ts', ['jobs']);
+    const { out } = await runInProcess(platform.home, ['jobs']);
     expect(out).toMatch(new RegExp(`${first.job_id}.* 0\\.\\d{3}, 4 trials of the owner`));
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { runInProcess } from '../support/command.ts';
 import { strategyFilesFixture } from './strategy-files-fixture.ts';
 import {
   corruptFile,
@@ -191,7 +191,7 @@ describe('universe', () => {
       expect.stringContaining(`missing or corrupt: ${dead} (instrument). Collect the instruments`),
       expect.stringContaining(`missing or corrupt: ${bnb} (${early}), ${etc} (${file})`),
     ]);
-    const { out } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['show', job.job_id]);
+    const { out } = await runInProcess(fixture.platform.home, ['show', job.job_id]);
     expect(out).toMatch(/Left out +│ Because/);
     // Without precision the delisted pair is a candidate again.
     const plain = await fixture.platform.run({ ...job.config, precision: 'none' });
@@ -298,7 +298,7 @@ describe('universe', () => {
     const { job } = await run({});
     const rerun = async (...options: string[]) => {
       const args = ['rerun', job.job_id, '--json', ...options];
-      const { out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', args);
+      const { out, err } = await runInProcess(fixture.platform.home, args);
       expect(err).toBe('');
       return JSON.parse(out).job.config.universe;
     };
@@ -314,7 +314,7 @@ describe('universe', () => {
     expect(job.config.pairs).toContain(symbolOf('DEAD'));
     expect(survivors.pairs).not.toContain(symbolOf('DEAD'));
     expect(final.pairs).toHaveLength(3);
-    const { out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['show', job.job_id]);
+    const { out, err } = await runInProcess(fixture.platform.home, ['show', job.job_id]);
     expect(out, err).toMatch(/Universe: \d of 7 candidates were in, by 5 choices/);
     const closed = report.trades.items.filter(({ exit_reason }: any) => exit_reason === 'delisted');
     expect(out.replace(/\s+/g, ' ')).toContain(`Trades closed by a delisting: ${closed.length}`);
