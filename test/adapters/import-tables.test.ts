@@ -30,7 +30,10 @@ function put(name: string, content: string | Uint8Array): string {
 const plain = (all: readonly FileSeries[]) =>
   all.map(({ rows, ...names }) => ({
     ...names,
-    rows: [...rows.numbers!].map((number, row) => [number, ...rows.columns.map((column) => column[row])]),
+    rows: [...rows.columns[0]!].map((_, row) => [
+      rows.numbers?.[row] ?? rows.first.number + row,
+      ...rows.columns.map((column) => column[row]),
+    ]),
   }));
 
 const failure = async (reading: Promise<unknown>) => {

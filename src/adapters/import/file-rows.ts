@@ -70,6 +70,14 @@ export class ColumnBuilder {
     this.#length += columns[0]!.length;
   }
 
+  /** Adds rows that a function writes into each column. Throws BadFileError beyond {@link MAX_ROWS}. */
+  fillBlock(rows: number, fill: (column: Float64Array<ArrayBuffer>, index: number) => void): void {
+    this.#makeRoom(rows);
+    for (const [i, column] of this.#columns.entries())
+      fill(column.subarray(this.#length, this.#length + rows), i);
+    this.#length += rows;
+  }
+
   finish(): Float64Array<ArrayBuffer>[] {
     return this.#columns.map((column) => column.subarray(0, this.#length));
   }

@@ -1,5 +1,6 @@
 /** Program of the process that reads the files requested by file-reader.ts, one after the other. */
 
+import { writeSync } from 'node:fs';
 import { BadFileError, type FileRows, type Layout, type ReadOptions } from './file-rows.ts';
 import { verifyChecksum } from './formats/checksum.ts';
 import { type Format, readerOf } from './formats.ts';
@@ -8,6 +9,8 @@ import type { FileSeries } from './series-table.ts';
 
 /** Rows per message, 3 MB of candles. */
 const ROWS_AT_ONCE = 65_536;
+/** Descriptor of the file that both processes have open: messages with the rows would cost more than reading the text. */
+const SHARED_FILE = 4;
 
 export interface ReadRequest {
   readonly path: string;
@@ -31,6 +34,13 @@ export type SeriesHead = Omit<FileSeries, 'rows'> & {
   readonly numbered: boolean;
 };
 
+/** Rows in the shared file: columns of 64-bit numbers one after the other. */
+export interface SharedBlock {
+  /** Byte of the file. */
+  readonly offset: number;
+  readonly rows: number;
+}
+
 /**
  * The first reply has the number of rows and columns, of each series of a table. The next ones have blocks of rows, in the order
  * of the series. A problem can replace any reply.
@@ -38,10 +48,14 @@ export type SeriesHead = Omit<FileSeries, 'rows'> & {
 export type ReadReply =
   | { readonly length: number; readonly width: number; readonly first: FileRows['first'] }
   | { readonly series: readonly SeriesHead[] }
-  | { readonly columns: FileRows['columns'] }
+  | { readonly block: SharedBlock }
   | ReadProblem;
 
+/** Bytes of the shared file that belong to the current request. */
+let sharedBytes = 0;
+
 process.on('message', async (request: ReadRequest | TableRequest) => {
+  sharedBytes = 0;
   try {
     await ('table' in request ? replyWithTable(request) : replyWithRows(request));
   } catch (error) {
@@ -83,7 +97,22 @@ async function replyWithTable(request: TableRequest): Promise<void> {
 async function replyWithBlocks(columns: FileRows['columns']): Promise<void> {
   const { length } = columns[0]!;
   for (let row = 0; row < length; row += ROWS_AT_ONCE) {
-    await reply({ columns: columns.map((column) => column.subarray(row, row + ROWS_AT_ONCE)) });
+    const rows = Math.min(ROWS_AT_ONCE, length - row);
+    let offset = 0;
+    for (const column of columns) {
+      const { buffer, byteOffset, byteLength } = column.subarray(row, row + rows);
+      writeAll(new Uint8Array(buffer, byteOffset, byteLength), sharedBytes + offset);
+      offset += byteLength;
+    }
+    const block = { offset: sharedBytes, rows };
+    sharedBytes += offset;
+    await reply({ block });
+  }
+}
+
+function writeAll(bytes: Uint8Array, position: number): void {
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSync(SHARED_FILE, bytes, written, bytes.length - written, position + written);
   }
 }
 

@@ -1,9 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { codeFile } from '../../code-file.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from '../file-rows.ts';
-import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from '../read-process.ts';
+import type { ReadProblem, ReadReply, ReadRequest, SeriesHead, SharedBlock } from '../read-process.ts';
 import type { TableRequest } from '../read-table.ts';
 import type { FileSeries } from '../series-table.ts';
 
@@ -24,6 +27,8 @@ const REASON_LENGTH = 200;
 export class FileReader {
   readonly #baseLimitMs: number;
   #process: ChildProcess | undefined;
+  /** Descriptor of a file without a name, into which the process writes rows; it ends with both processes. */
+  #shared: number | undefined;
 
   /** @param baseLimitMs time limit of a file; each MB of uncompressed text adds a second */
   constructor({ baseLimitMs = BASE_LIMIT_MS } = {}) {
@@ -48,7 +53,9 @@ export class FileReader {
     if (bytes === 0) throw new BadFileError('is empty');
     const size = /\.(gz|zst|zip|parquet)$/.test(request.path) ? bytes * COMPRESSION : bytes;
     const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(size / BYTES_PER_MS));
-    const received = await receive(this.#running(), request, limit, collectReplies);
+    const received = await receive(this.#running(), request, limit, (replies) =>
+      collectReplies(replies, this.#shared!),
+    );
     if (!('problem' in received)) return received;
     if (received.sound) throw new BadFileError(received.problem);
     this.close();
@@ -57,10 +64,11 @@ export class FileReader {
 
   #running(): ChildProcess {
     if (!this.#process?.connected) {
+      this.#shared ??= openShared();
       this.#process = fork(codeFile('../read-process', import.meta.url), {
         execArgv: [`--max-old-space-size=${HEAP_MB}`],
         serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#shared],
       });
     }
     return this.#process;
@@ -69,16 +77,38 @@ export class FileReader {
   close(): void {
     this.#process?.kill('SIGKILL');
     this.#process = undefined;
+    if (this.#shared !== undefined) closeSync(this.#shared);
+    this.#shared = undefined;
   }
 }
 
-type Collect<Result> = (replies: AsyncIterable<[ReadReply]>) => Promise<Result | ReadProblem>;
+function openShared(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-rows-'));
+  const file = openSync(join(folder, 'rows'), 'w+', 0o600);
+  rmSync(folder, { recursive: true, force: true });
+  return file;
+}
+
+/** Reads rows of the shared file into columns. */
+function addShared(rows: ColumnBuilder, { offset, rows: count }: SharedBlock, file: number): void {
+  rows.fillBlock(count, (column, index) => {
+    const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+    const start = offset + index * bytes.length;
+    for (let read = 0; read < bytes.length; ) {
+      const more = readSync(file, bytes, read, bytes.length - read, start + read);
+      if (more === 0) throw new Error('the rows that were read are gone');
+      read += more;
+    }
+  });
+}
+
+type Collect<Result> = (replies: AsyncIterable<[ReadReply]>, shared: number) => Promise<Result | ReadProblem>;
 
 async function receive<Result>(
   reader: ChildProcess,
   request: ReadRequest | TableRequest,
   limit: AbortSignal,
-  collectReplies: Collect<Result>,
+  collectReplies: (replies: AsyncIterable<[ReadReply]>) => Promise<Result | ReadProblem>,
 ): Promise<Result | ReadProblem> {
   try {
     const replies = on(reader, 'message', { close: ['exit'], signal: limit });
@@ -90,12 +120,12 @@ async function receive<Result>(
   }
 }
 
-async function collect(replies: AsyncIterable<[ReadReply]>): Promise<FileRows | ReadProblem> {
+async function collect(replies: AsyncIterable<[ReadReply]>, shared: number): Promise<FileRows | ReadProblem> {
   let rows = new ColumnBuilder(1, 0);
   let [length, first] = [Number.NaN, FIRST_ROW];
   for await (const [reply] of replies) {
     if ('problem' in reply) return reply;
-    if ('columns' in reply) rows.addBlock(reply.columns);
+    if ('block' in reply) addShared(rows, reply.block, shared);
     else if ('length' in reply) {
       ({ length, first } = reply);
       rows = new ColumnBuilder(reply.width, length);
@@ -105,16 +135,19 @@ async function collect(replies: AsyncIterable<[ReadReply]>): Promise<FileRows | 
   return ENDED;
 }
 
-async function collectSeries(replies: AsyncIterable<[ReadReply]>): Promise<FileSeries[] | ReadProblem> {
+async function collectSeries(
+  replies: AsyncIterable<[ReadReply]>,
+  shared: number,
+): Promise<FileSeries[] | ReadProblem> {
   let heads: readonly SeriesHead[] = [];
   let rows = new ColumnBuilder(1, 0);
   const series: FileSeries[] = [];
   for await (const [reply] of replies) {
     if ('problem' in reply) return reply;
     if ('series' in reply) heads = reply.series;
-    if ('columns' in reply) rows.addBlock(reply.columns);
+    if ('block' in reply) addShared(rows, reply.block, shared);
     const head = heads[series.length]!;
-    if ('columns' in reply && rows.length === head.length) series.push(seriesOf(head, rows.finish()));
+    if ('block' in reply && rows.length === head.length) series.push(seriesOf(head, rows.finish()));
     if (series.length === heads.length) return series;
     const { width, length } = heads[series.length]!;
     if (rows.length === 0 || rows.length === head.length) rows = new ColumnBuilder(width, length);
