@@ -155,6 +155,15 @@ describe('POST /api/v1/series/delete', () => {
   });
 });
 
+it.each(['delete', 'rename', 'copy', 'undo'])('%s needs an admin: the data have no owner', async (what) => {
+  const authenticate = async () => ({ id: 'ada', roles: ['approver' as const], groups: [] });
+  fixture.service = create({}, { authenticate });
+  expect((await change(what, { symbol: BTC, to_exchange: 'other' })).body.detail).toMatchObject({
+    code: 'AUTH004',
+    context: { required: 'admin' },
+  });
+});
+
 describe('POST /api/v1/series/rename and copy', () => {
   it('rename moves all series of a symbol with funding rates and instrument', async () => {
     const events = {
@@ -172,6 +181,15 @@ describe('POST /api/v1/series/rename and copy', () => {
     expect(await names()).toEqual([`other ${ETH} 1h`, `other ${ETH} 4h`]);
     expect(await fixture.market.candles.hasFunding('test', BTC)).toBe(false);
     expect(await fixture.market.candles.hasFunding('other', ETH)).toBe(true);
+  });
+
+  it.each([
+    ['a simulated series to an exchange', { exchange: 'sim', symbol: BTC, to_exchange: 'other' }, 'exchange'],
+    ['to the simulated market', { symbol: BTC, to_exchange: 'sim' }, 'to_exchange'],
+    ['a contract as spot', { symbol: BTC, to_symbol: 'BTC/USDT' }, 'to_symbol'],
+  ])('neither takes %s', async (_, body, field) => {
+    for (const what of ['copy', 'rename'])
+      expect((await change(what, body)).body.detail).toMatchObject({ code: 'VAL005', field });
   });
 
   it('copy leaves the series, and rejects what exists, the same name, and sim', async () => {

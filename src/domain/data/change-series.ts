@@ -150,11 +150,18 @@ async function selectTarget(
   checkExchange(exchange, 'to_exchange');
   checkSymbol(symbol, 'to_symbol', tradingModeOf(symbol));
   const target = { exchange, symbol };
-  if (exchange === SIMULATED) {
+  if (exchange === SIMULATED || selected.exchange === SIMULATED) {
     throw new CodedError('VAL005', {
-      message: `${SIMULATED} is the simulated market: its collection would fill the gaps of other candles with simulated ones`,
-      field: 'to_exchange',
-      context: { value: exchange },
+      message: `${SIMULATED} is the simulated market: its candles keep its name, and no others get it`,
+      field: exchange === SIMULATED ? 'to_exchange' : 'exchange',
+      context: { value: SIMULATED },
+    });
+  }
+  if (tradingModeOf(symbol) !== tradingModeOf(selected.symbol)) {
+    throw new CodedError('VAL005', {
+      message: `${symbol} and ${selected.symbol} are not of the same kind: one is spot, the other a contract`,
+      field: 'to_symbol',
+      context: { value: symbol },
     });
   }
   if (exchange === selected.exchange && symbol === selected.symbol) {

@@ -1195,14 +1195,14 @@ class DataCollection:
     def delete_series(self, body: types.SeriesDeletion) -> types.ChangedSeries:
         """Delete stored series.
 
-        Candles and, without a timeframe, the funding rates of a symbol. Instruments stay. RES005 while something uses the series: `context.used_by` names it, and `force` deletes anyway. Results of earlier runs stay, but cannot be computed again. A deletion that a crash interrupted is finished by the next call. `force` is for admins.
+        Candles and, without a timeframe, the funding rates of a symbol. Instruments stay. RES005 while something uses the series: `context.used_by` names it, and `force` deletes anyway. Results of earlier runs stay, but cannot be computed again. A deletion that a crash interrupted is finished by the next call.
         """
         return self._connection.json(self._service, "POST", "/api/v1/series/delete", body=body)
 
     def rename_series(self, body: types.SeriesRenaming) -> types.ChangedSeries:
         """Rename stored series.
 
-        Gives them another symbol, exchange, or both; funding rates move along without a timeframe. RES005 when the result exists already, or while something uses the series, as for a deletion. A renamed series keeps no import that could be undone. After a crash the same call continues. `force` is for admins.
+        Gives them another symbol, exchange, or both; funding rates move along without a timeframe. RES005 when the result exists already, or while something uses the series, as for a deletion. A renamed series keeps no import that could be undone. After a crash the same call continues.
         """
         return self._connection.json(self._service, "POST", "/api/v1/series/rename", body=body)
 
