@@ -87,6 +87,12 @@ export class ApiClient {
 
   /** @param token sent with every request, if there is one */
   constructor(baseUrl: string, token?: string) {
+    // No request carries them, and messages name the address.
+    if (baseUrl.includes('@')) {
+      throw new Error(
+        'The address of the service has a user or a password. Leave it out, and set TOUCHSTONE_TOKEN to a token.',
+      );
+    }
     this.#headers = token ? { authorization: `Bearer ${token}` } : {};
     this.baseUrl = baseUrl.replace(/\/+$/, '');
   }

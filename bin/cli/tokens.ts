@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LocalEnv } from '#contract/env/env.ts';
 import { CLI_LIMITS } from '#contract/values/request-limits.ts';
@@ -92,7 +95,20 @@ async function openDashboard(flags: TokenFlags & { readonly browser?: boolean })
   }
   const address = `${platform.backend_url}/${platform.issuer_url ? `#token=${tokenOf(flags)}` : ''}`;
   console.log(flags.json ? JSON.stringify({ url: address }) : address);
-  if (flags.browser) await openInBrowser(address);
+  if (flags.browser) await openInBrowser(platform.issuer_url ? pageTo(address, TOUCHSTONE_HOME) : address);
+}
+
+/**
+ * Address of a page that leads to another address: every account of the computer can read the arguments of the program that opens a
+ * browser, but not the data folder. That folder has the key of all tokens too, so the page says nothing more to who can read it. The
+ * next one replaces it.
+ */
+function pageTo(address: string, home: string): string {
+  const path = resolve(home, 'open.html');
+  rmSync(path, { force: true });
+  const page = `<!doctype html><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url=${address}">`;
+  writeFileSync(path, page, { mode: 0o600, flag: 'wx' });
+  return pathToFileURL(path).href;
 }
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {

@@ -146,10 +146,15 @@ async function sendOnce<T>(
     signal?.throwIfAborted();
     if (cause instanceof TouchstoneError) throw cause;
     const why = late.signal.aborted ? ` within ${timeoutMs} ms` : `: ${reasonOf(cause as Error)}`;
-    throw noResponse(`No response from ${url}${why}`, cause);
+    throw noResponse(`No response from ${withoutUser(url)}${why}`, cause);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The address without a user and password, which messages must not have. */
+function withoutUser(url: string): string {
+  return url.replace(/^([a-z]+:)?[\\/]*[^\\/?#]*@/i, '$1//');
 }
 
 /** Node's fetch says only that it failed: its cause says why, such as `connect ECONNREFUSED 127.0.0.1:8000`. */

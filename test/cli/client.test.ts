@@ -20,6 +20,22 @@ afterAll(() => server.close());
 const [FUTURES, SPOT] = ['BASE/QUOTE:SETTLE', 'BASE/QUOTE'];
 
 it.each([
+  'https://ann:secret@example.com',
+  'ann:secret@example.com',
+  'https:ann:secret@',
+  'https://a b:secret@x',
+])('address with a password is rejected without printing it: %s', (url) => {
+  let message = '';
+  try {
+    new ApiClient(url);
+  } catch (error) {
+    ({ message } = error as Error);
+  }
+  expect(message).toMatch(/^The address of the service has a user or a password/);
+  expect(message).not.toContain('secret');
+});
+
+it.each([
   ['BTC/USDT', FUTURES, '. A spot pair needs --trading-mode spot'],
   ['BTC/USDT:USDT', SPOT, '. With --trading-mode spot the format is BASE/QUOTE'],
   ['BTCUSDT', FUTURES, ''],

@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
 import { OPERATIONS } from '#contract/operations/operations.ts';
 import { pathsOf, type ServiceName } from '#contract/values/operation.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
@@ -118,6 +119,22 @@ describe('touchstone open', () => {
     const token = new URLSearchParams(hash.slice(1)).get('token');
     const me = await fetch(`${origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
     expect(await me.json()).toMatchObject({ subject: 'ada', roles: ['viewer', 'researcher', 'approver'] });
+  });
+
+  it.skipIf(process.platform !== 'linux')('hands the token to a browser in a file of its user', async () => {
+    const bin = join(home, 'bin');
+    const seen = join(home, 'opened');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$@" > ${seen}.part && mv ${seen}.part ${seen}\n`, {
+      mode: 0o755,
+    });
+    const { out } = await touchstone(['open', '--browser'], { PATH: `${bin}:${process.env.PATH}` });
+    const page = fileURLToPath(
+      await vi.waitUntil(() => existsSync(seen) && readFileSync(seen, 'utf8').trim()),
+    );
+    expect(page).toBe(join(home, 'open.html'));
+    expect(readFileSync(page, 'utf8')).toContain(`url=${out.trim()}"`);
+    expect(statSync(page).mode & 0o777).toBe(0o600);
   });
 
   it('says how to start a platform where none runs', async () => {

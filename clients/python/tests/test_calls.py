@@ -297,6 +297,13 @@ class Calls(unittest.TestCase):
         self.assertEqual(list(ts.backtests(status="completed")), [1, 2, 3])
         self.assertEqual([url.params.get("cursor") for _, url, _, _ in self.requests], [None, "a", "b"])
 
+    def test_message_without_an_answer_has_no_password(self):
+        ts = self.platform(*[unreachable] * 3, address="http://ann:secret@platform.example")
+        with self.assertRaises(UnavailableError) as raised:
+            ts.backend.get_me()
+        self.assertIn("No response from http://platform.example/", str(raised.exception))
+        self.assertNotIn("secret", str(raised.exception))
+
     def test_versions_of_a_model_are_read_to_their_last_page(self):
         pages = [{"versions": [2], "next_cursor": "a"}, {"versions": [1], "next_cursor": None}]
         ts = self.platform(*(httpx.Response(200, json=page) for page in pages))

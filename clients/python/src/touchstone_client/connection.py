@@ -192,7 +192,9 @@ class Connection:
                 response.close()
                 error = error_of(response)
             except httpx.RequestError as cause:
-                error = no_response(f"No response from {request.url}: {cause or type(cause).__name__}")
+                # Without a user and password, which messages must not have.
+                shown = request.url.copy_with(userinfo=b"")
+                error = no_response(f"No response from {shown}: {cause or type(cause).__name__}")
                 error.__cause__ = cause
             if error.code == "AUTH001" and callable(self._token) and not renewed:
                 renewed, self._current = True, None
