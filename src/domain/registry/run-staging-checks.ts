@@ -120,6 +120,10 @@ function determinismCheck(first: BacktestOutcome, second: BacktestOutcome): Vali
   };
 }
 
+/** What the certificate of a staging does not cover. */
+const ONE_PROCESS =
+  'searched in one process: code that deceives can keep what it has seen of later candles, which touchstone check finds';
+
 async function lookAheadCheck({ load, replaced, pause, config, pairs }: SmokeRun): Promise<ValidationCheck> {
   const base = { name: 'look_ahead', threshold: 'certified' satisfies LookAheadState };
   if (config.signals !== undefined) {
@@ -131,7 +135,7 @@ async function lookAheadCheck({ load, replaced, pause, config, pairs }: SmokeRun
     const message = describeCertificate(certificate);
     if (found.length === 0) {
       return isPutToTest(certificate)
-        ? { ...base, status: 'passed', value: 'certified', message }
+        ? { ...base, status: 'passed', value: 'certified', message: `${message}; ${ONE_PROCESS}` }
         : { ...base, status: 'warning', value: 'not_checked', message };
     }
     return { ...base, status: 'failed', value: 'found', message: `${found[0]} (${message})` };

@@ -141,7 +141,7 @@ describe('look-ahead check', () => {
     const found = await check('look_ahead');
     expect(found).toMatchObject({ status: 'passed', value: 'certified', threshold: 'certified' });
     expect(found.message).toMatch(
-      /^certified: 20 cuts of 1728 candles of 2 pairs, each with unknown and with changed later candles, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, no callback$/,
+      /^certified: 20 cuts of 1728 candles of 2 pairs, each with unknown and with changed later candles, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, no callback; searched in one process: code that deceives can keep what it has seen/,
     );
   });
 
@@ -169,7 +169,7 @@ describe('look-ahead check', () => {
       callbacks: { customExit: () => null, adjustEntryPrice: (_context, _trade, price) => price },
     });
     expect(found.message).toMatch(
-      /guarded columns in \d+ calls of customExit; never called: adjustEntryPrice$/,
+      /guarded columns in \d+ calls of customExit; never called: adjustEntryPrice; searched in one process: /,
     );
   });
 
