@@ -4,7 +4,7 @@ import process from 'node:process';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
 import { strategyTimers } from '#adapters/processes/strategy-globals.ts';
-import { catchUnhandledErrors } from '#adapters/processes/unhandled-errors.ts';
+import { catchUnhandledErrors, ofPlatform } from '#adapters/processes/unhandled-errors.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import type { SecretMessage, TrialMessage } from '#adapters/trials/trial-processes.ts';
@@ -49,19 +49,21 @@ process.on('disconnect', () => process.exit());
 
 function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialReply> {
   return replying(async () => {
-    const { strategy, pairs, warnings } = await loadTrialData(
-      {
-        ...openTaskStores(env),
-        clock: Date,
-        findStrategy: async (name, digest) => {
-          progress.enter(LOADING);
-          if (!isBuiltIn(name)) unhandled.blame(name);
-          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
-            progress.enter('reading the candles'),
-          );
+    const { strategy, pairs, warnings } = await unhandled.run(() =>
+      loadTrialData(
+        {
+          ...ofPlatform(openTaskStores(env)),
+          clock: Date,
+          findStrategy: async (name, digest) => {
+            progress.enter(LOADING);
+            if (!isBuiltIn(name)) unhandled.blame(name);
+            return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
+              progress.enter('reading the candles'),
+            );
+          },
         },
-      },
-      job,
+        job,
+      ),
     );
     unhandled.check();
     loaded = { strategy, pairs, digest: sha256 };
@@ -92,7 +94,7 @@ function replyTo(message: TrialMessage): Promise<TrialReply> {
 async function run(request: TrialRequest): Promise<TrialReply> {
   progress.enter('a trial');
   const before = timersLeft();
-  const outcome = await runRequested(data!, request);
+  const outcome = await unhandled.run(() => runRequested(data!, request));
   await setImmediate();
   // A strategy may have set timers while it was loaded, and have replaced them since.
   const left = timersLeft() > before || strategyTimers() > 0;
@@ -111,7 +113,7 @@ function sample(config: ResolvedBacktestConfig): Promise<TrialReply> {
     unhandled.check();
   };
   return replying(async () => ({
-    lookAhead: await sampleBestTrial(loaded!, config, { processorMs, pause }),
+    lookAhead: await unhandled.run(() => sampleBestTrial(loaded!, config, { processorMs, pause })),
   }));
 }
 

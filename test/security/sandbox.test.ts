@@ -278,6 +278,49 @@ describe('code in the strategy folder', () => {
     expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toContain(said);
   });
 
+  it('promise that a strategy rejects is its error, also one that looks like the platform', async () => {
+    const file = join(folder, 'forged.ts');
+    writeFileSync(
+      file,
+      `const stack = 'Error: full\\n    at write (node:fs:1:1)\\n    at file:///platform/src/adapters/store.ts:1:1';
+       Promise.reject(Object.assign(new Error('full'), { errno: -28, code: 'ENOSPC', syscall: 'write', stack }));
+       export default 'set';`,
+    );
+    const main = join(root, 'forged.mjs');
+    const errors = pathToFileURL(
+      join(import.meta.dirname, '../../src/adapters/processes/unhandled-errors.ts'),
+    );
+    writeFileSync(
+      main,
+      `import { catchUnhandledErrors, ofPlatform } from ${JSON.stringify(errors.href)};
+       import process from 'node:process';
+       import { setTimeout } from 'node:timers/promises';
+       const own = [];
+       const unhandled = catchUnhandledErrors(${JSON.stringify(folder)}, ({ message }) => own.push(message));
+       unhandled.blame('forged');
+       const full = () => void Promise.reject(Object.assign(new Error('disk full'), { errno: -28 }));
+       const { store } = ofPlatform({ store: { write: full } });
+       const said = [];
+       await unhandled.run(async () => {
+         store.write();
+         await import(${JSON.stringify(pathToFileURL(file).href)});
+         await setTimeout(20);
+         try {
+           unhandled.check();
+         } catch ({ message }) {
+           said.push(message);
+         }
+       });
+       console.log(JSON.stringify([own, said]));
+       process.exit();`,
+    );
+    const [own, said] = JSON.parse(await run(sandboxArguments({ strategies: folder, read: [main] }), main));
+    expect(own).toEqual(['disk full']);
+    expect(said).toEqual([
+      expect.stringMatching(/^Strategy forged failed in a timer or an unhandled promise: .*full/),
+    ]);
+  });
+
   it('strategy imports another one only by the name that its digest covers', async () => {
     writeFileSync(join(folder, 'other.ts'), "export default 'imported';");
     expect(await importing("export { default } from './other.ts';")).toBe('imported');

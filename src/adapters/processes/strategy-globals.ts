@@ -59,7 +59,6 @@ const LANGUAGE = [
   'WeakMap',
   'WeakSet',
   'WeakRef',
-  'FinalizationRegistry',
   'Iterator',
   'Promise',
   'Proxy',

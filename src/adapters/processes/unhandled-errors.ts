@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { realpathSync } from 'node:fs';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -8,8 +9,10 @@ import { isOfTimer } from './strategy-globals.ts';
 
 /** Errors outside of any call: exceptions in timers, and unhandled promise rejections. */
 export interface UnhandledErrors {
-  /** Attributes later errors to this strategy, unless they point to our code or the system. */
+  /** Attributes later errors to this strategy: those of {@link run}, and of other work unless they point to our code or the system. */
   blame(strategy: string): void;
+  /** Runs work that calls code of the strategy. What it starts fails as the strategy, whatever its error looks like. */
+  run<T>(work: () => T): T;
   /** Throws the first error of the strategy. */
   check(): void;
 }
@@ -28,7 +31,7 @@ export function catchUnhandledErrors(
   let first: BacktestError | undefined;
   const address = folder && addressOf(folder);
   const onStray = (error: unknown) => {
-    if (strategy === undefined || isOurs(error, address)) return onOwn(error);
+    if (strategy === undefined || (!context.getStore() && isOurs(error, address))) return onOwn(error);
     first ??= new BacktestError(
       'strategy',
       `Strategy ${strategy} failed in a timer or an unhandled promise: ${describeUnhandled(error)}`,
@@ -42,10 +45,33 @@ export function catchUnhandledErrors(
     blame: (name) => {
       strategy = name;
     },
+    run: (work) => context.run(true, work),
     check: () => {
       if (first) throw first;
     },
   };
+}
+
+/** True in work that calls code of a strategy, and in all that it has started. */
+const context = new AsyncLocalStorage<true>();
+
+/** Stores and functions of the platform for work that calls code of a strategy: what they start is the platform's own. */
+export function ofPlatform<T extends object>(parts: T): T {
+  const leave =
+    (of: unknown, work: (...args: unknown[]) => unknown) =>
+    (...args: unknown[]) =>
+      context.exit(() => Reflect.apply(work, of, args));
+  const own = (part: unknown) => {
+    if (typeof part === 'function') return leave(undefined, part as () => unknown);
+    if (typeof part !== 'object' || part === null) return part;
+    return new Proxy(part, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? leave(target, value as () => unknown) : value;
+      },
+    });
+  };
+  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, own(part)])) as T;
 }
 
 function addressOf(folder: string): string {

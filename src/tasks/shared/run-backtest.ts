@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { LOADING, reportProgress } from '#adapters/processes/report-progress.ts';
-import { catchUnhandledErrors } from '#adapters/processes/unhandled-errors.ts';
+import { catchUnhandledErrors, ofPlatform } from '#adapters/processes/unhandled-errors.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies/load-strategies.ts';
 import { type RunBacktestJobDeps, runBacktestJob } from '#domain/backtests/run-backtest-job.ts';
@@ -42,31 +42,30 @@ export async function runBacktest(
   });
   await runTask(env, log, async (task) => {
     const { jobId, stores } = await open(task);
-    const outcome = await runBacktestJob(
-      {
-        ...stores,
-        findStrategy: (name, digest) => {
-          progress.enter(LOADING);
-          if (!isBuiltIn(name)) unhandled.blame(name);
-          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
-            progress.enter('reading the candles'),
-          );
-        },
-        image: task.image,
-        encodeTrades: writeTradesParquet,
-        digest: sha256,
-        clock: Date,
-        onProgress: () => progress.alive(),
-        pause: async () => {
-          await setImmediate();
-          unhandled.check();
-        },
-        processorMs,
-        peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
+    const deps: RunBacktestJobDeps = {
+      ...ofPlatform(stores),
+      findStrategy: (name, digest) => {
+        progress.enter(LOADING);
+        if (!isBuiltIn(name)) unhandled.blame(name);
+        return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
+          progress.enter('reading the candles'),
+        );
       },
-      jobId,
-      task.id,
-    ).finally(() => progress.ended());
+      image: task.image,
+      encodeTrades: writeTradesParquet,
+      digest: sha256,
+      clock: Date,
+      onProgress: () => progress.alive(),
+      pause: async () => {
+        await setImmediate();
+        unhandled.check();
+      },
+      processorMs,
+      peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
+    };
+    const outcome = await unhandled
+      .run(() => runBacktestJob(deps, jobId, task.id))
+      .finally(() => progress.ended());
     log.info('backtest ended', { job_id: jobId, outcome });
   });
 }
