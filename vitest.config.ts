@@ -26,8 +26,8 @@ const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli|web)\//;
 /** Kill loops, fuzz, documentation and slow variations: `npm run test:full` runs these, `npm test` the others. */
 const FULL = 'test/**/*.full.test.ts';
 
-/** Files that replace modules: other files of a shared worker would have loaded these. */
-const MOCKING = ['test/security/secrets.test.ts'];
+/** Files that replace modules or the clock: other files of a shared worker would have loaded these, or would be given theirs. */
+const MOCKING = ['test/security/secrets.test.ts', 'test/statemachines/caller.test.ts'];
 
 /** Patterns of tests whose suite passed on the present sources: `npm test` and `npm run test:full` skip them, and say so. */
 const SKIPPED = process.argv.includes('skip-unchanged') ? unchanged() : [];
@@ -58,7 +58,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: ['test/{engine,contract,domain,http,runtime,security,e2e,cli,client}/**/*.test.ts'],
+          include: [
+            'test/{engine,contract,domain,statemachines,http,runtime,security,e2e,cli,client}/**/*.test.ts',
+          ],
           exclude: [FULL, ...MOCKING, ...SKIPPED],
           isolate: false,
           unstubEnvs: true,
@@ -90,7 +92,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'rest',
-          include: ['test/{adapters,lambdas,statemachines}/**/*.test.ts', ...MOCKING],
+          include: ['test/{adapters,lambdas}/**/*.test.ts', ...MOCKING],
           exclude: [FULL, ...SKIPPED],
         },
       },
