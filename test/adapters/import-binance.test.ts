@@ -33,7 +33,7 @@ const kline = (time: number, price: number, unit = 1) =>
     price + 0.5,
     10,
     (time + MINUTE) * unit - 1,
-    5,
+    10 * (price + 0.5),
     3,
     1,
     2,

@@ -22,7 +22,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const FOLDER = 'data/futures/um/monthly/klines/BTCUSDT/1m';
 const FILE = `${FOLDER}/BTCUSDT-1m-2025-03.zip`;
 const row = (minute: number) =>
-  `${T0 + minute * 60_000},1,2,0.5,1.5,10,${T0 + minute * 60_000 + 59_999},5,3,1,2,0\n`;
+  `${T0 + minute * 60_000},1,2,0.5,1.5,10,${T0 + minute * 60_000 + 59_999},15,3,1,2,0\n`;
 const CSV = row(0) + row(1);
 const csv = (content: string = CSV, more: Partial<ZipEntry> = {}): ZipEntry => ({
   name: 'BTCUSDT-1m-2025-03.csv',

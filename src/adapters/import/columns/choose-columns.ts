@@ -33,6 +33,9 @@ export interface ChosenColumns {
   readonly notes: readonly string[];
 }
 
+/** Between a volume times the close and the traded value; prices change within a candle, contracts have 10 or 100 units. */
+const FACTOR = 2;
+
 /** Column names that a message quotes. */
 const NAMES_SHOWN = 20;
 
@@ -191,10 +194,19 @@ class Chooser {
   }
 
   #volume(close: number | undefined): number | undefined {
-    const named = this.#volumeOfAsset() ?? this.#okxVolume(close) ?? this.#ticks();
+    const named =
+      this.#volumeOfAsset() ?? this.#okxVolume(close) ?? this.#ticks() ?? this.#first(['homenotional']);
     if (named !== undefined) return named;
+    const quote = this.#first(VOLUMES.quote);
     const base = this.#first(VOLUMES.base);
-    if (base !== undefined) return base;
+    if (base !== undefined) {
+      if (quote !== undefined && this.#samples.length > 0 && !this.#isBase(base, quote, close)) {
+        this.#notes.push(
+          `${this.#names[base]} times the price is not ${this.#names[quote]}: it may count contracts. --columns volume=NAME takes another column`,
+        );
+      }
+      return base;
+    }
     const contracts = this.#first(VOLUMES.contracts);
     if (contracts !== undefined) {
       this.#notes.push(
@@ -202,7 +214,6 @@ class Chooser {
       );
       return contracts;
     }
-    const quote = this.#first(VOLUMES.quote);
     if (quote !== undefined) {
       const name = this.#names[quote];
       this.#notes.push(
@@ -244,7 +255,9 @@ class Chooser {
     const ccy = this.#plain.indexOf('volccy');
     const vol = this.#plain.indexOf('vol');
     if (ccy < 0 || vol < 0) return undefined;
-    const isDerivative = this.#isDerivative() ?? this.#isBase(ccy, close);
+    const quote = this.#first(['volquote', 'volccyquote']);
+    const fits = (at: number) => quote !== undefined && this.#isBase(at, quote, close);
+    const isDerivative = fits(ccy) || (!fits(vol) && this.#isDerivative() === true);
     this.#notes.push(
       isDerivative
         ? `volume is ${this.#names[ccy]} (base); ${this.#names[vol]} counts contracts`
@@ -261,16 +274,16 @@ class Chooser {
     return at < 0 ? undefined : /-SWAP$|-\d{6}$/.test(this.#sample(at)[0] ?? '');
   }
 
-  /** True if the volumes of a column times the price are about those of `vol_quote`, or below those of `vol`. */
-  #isBase(at: number, close: number | undefined): boolean {
-    const quote = this.#plain.findIndex((name) => ['volquote', 'volccyquote'].includes(name));
-    if (close === undefined || quote < 0) return false;
-    return this.#samples.every((row) => {
+  /** True if the volumes of a column times the price are about those of a column in the quote currency, in most rows. */
+  #isBase(at: number, quote: number, close: number | undefined): boolean {
+    if (close === undefined) return false;
+    const fitting = this.#samples.filter((row) => {
       const [volume, price, value] = [at, close, quote].map((index) =>
         numberIn(row[index] ?? '', this.#decimalComma),
       );
-      return Math.abs(volume! * price! - value!) <= 0.2 * Math.abs(value!);
+      return volume! * price! <= FACTOR * value! && value! <= FACTOR * volume! * price!;
     });
+    return fitting.length > this.#samples.length / 2;
   }
 
   /** MetaTrader: real volumes where the broker has them, else the number of price changes. */

@@ -26,7 +26,7 @@ const plain = (text: string): readonly string[] => text.split(' ').map(plainName
 
 /** Times at which candles open. */
 export const OPEN_TIMES = plain(
-  'open_time time_open open_timestamp start_time start starttime start_at start_timestamp window_start period_start time_period_start bar_start candle_start candle_begin_time begin begin_time ts_event',
+  'open_time kline_open_time time_open open_timestamp start_time start starttime start_at start_timestamp window_start period_start time_period_start bar_start candle_start candle_begin_time begin begin_time ts_event',
 );
 
 /** Times of candles, by names that leave open which one; English names first, then those of other languages. */
@@ -54,7 +54,7 @@ export const NAMES: Readonly<
     'low l low_price price_low min tief tagestief tiefst tiefstkurs mínimo mín plus_bas bas minimo mínima laag najniższy najnizszy düşük минимум мин 最低 最低价 低 安値 저가 lägst lav alin nejnižší thấp χαμηλό terendah נמוך الأدنى ต่ำสุด',
   ),
   close: plain(
-    'close c close_price price_close schluss schlusskurs cierre clôture chiusura fechamento zamknięcie zamkniecie slot kapanış закрытие закр 收盘 收盘价 収盤 終値 종가 stängning luk zuletzt último ultimo dernier laatste ostatnio şimdi цена senast last price',
+    'close c close_price price_close close/last schluss schlusskurs cierre clôture chiusura fechamento zamknięcie zamkniecie slot kapanış закрытие закр 收盘 收盘价 収盤 終値 종가 stängning luk zuletzt último ultimo dernier laatste ostatnio şimdi цена senast last price',
   ),
   symbol: plain('symbol pair ticker instrument instrument_name inst_id instid product_id market tic'),
   timeframe: plain('timeframe interval tf resolution per'),

@@ -10,7 +10,7 @@ const GROUPED = /^[+-]?\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+$/;
 export function numberIn(text: string, decimalComma: boolean): number | undefined {
   const value = Number(text);
   if (value !== 0 && Number.isFinite(value) && !decimalComma && DECIMAL.test(text)) return value;
-  const trimmed = text.trim();
+  const trimmed = text.trim().replace(/^[$€£¥]/, '');
   if (MISSING.test(trimmed)) return Number.NaN;
   const unit = UNITS[trimmed.at(-1)!.toUpperCase()];
   const digits = unit === undefined ? trimmed : trimmed.slice(0, -1).trim();

@@ -110,6 +110,18 @@ export function dateOrderOf(samples: readonly string[]): DateOrder {
   return american < other ? 'mdy' : 'dmy';
 }
 
+/** A date that may begin with the day or the month, where the others do not tell either. */
+export function ambiguousDate(samples: readonly string[]): string | undefined {
+  const localOf = (text: string, order: DateOrder) => writtenTime(text, order)?.local ?? Number.NaN;
+  const steps = (order: DateOrder) =>
+    samples.map((text) => localOf(text, order) - localOf(samples[0]!, order));
+  const [american, other] = [steps('mdy'), steps('dmy')];
+  if (american.some((step, index) => step !== other[index])) return undefined;
+  // Points are not American, and AM and PM are.
+  const isEither = (text: string) => /^\d+[/-]/.test(text) && !/[AP]M$/i.test(text);
+  return samples.find((text) => isEither(text) && localOf(text, 'mdy') !== localOf(text, 'dmy'));
+}
+
 /** Beginning of the times that are stored: smaller numbers would be taken for seconds. */
 const FIRST_TIME = Date.UTC(1973, 2, 4);
 

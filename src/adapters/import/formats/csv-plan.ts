@@ -6,7 +6,7 @@ import {
 } from '../columns/choose-columns.ts';
 import { NAMES, OPEN_TIMES, plainName, TIMES } from '../columns/column-names.ts';
 import { numberIn } from '../columns/numbers.ts';
-import { type DateOrder, dateOrderOf, isCompactDate, writtenTime } from '../columns/times.ts';
+import { ambiguousDate, type DateOrder, dateOrderOf, isCompactDate, writtenTime } from '../columns/times.ts';
 import { SHAPES, vendorOf } from '../columns/vendors.ts';
 import { BadFileError } from '../file-rows.ts';
 
@@ -75,6 +75,14 @@ export function planCsv(head: string, fileName: string, hints: TableHints): CsvP
   const times = samples.map((cells) => timeTextOf(cells, positions)).filter((text) => text !== '');
   const statesZone = times.every((text) => isEpoch(text) || writtenTime(text, 'dmy')?.offset !== undefined);
   const zone = hints.timeZone ?? (statesZone ? undefined : vendor?.zone);
+  const texts = times.filter((text) => !isEpoch(text));
+  const dateOrder = dateOrderOf(texts);
+  const ambiguous = ambiguousDate(texts);
+  const order = dateOrder === 'mdy' ? 'month, day, year' : 'day, month, year';
+  const dateNotes = ambiguous === undefined ? [] : [`dates such as ${ambiguous} are read as ${order}`];
+  const isFutures = hints.symbol?.includes(':') ?? hints.mode === 'futures';
+  const unitNotes =
+    named.shape === 'Gate' && isFutures ? ["volumes of Gate's futures count contracts, not base assets"] : [];
   const zoneNotes =
     zone !== undefined && hints.timeZone === undefined && vendor?.zoneNote ? [vendor.zoneNote] : [];
   return {
@@ -82,10 +90,10 @@ export function planCsv(head: string, fileName: string, hints: TableHints): CsvP
     dataLine,
     names: named.names,
     decimalComma: chosen.decimalComma,
-    dateOrder: dateOrderOf(times.filter((text) => !isEpoch(text))),
+    dateOrder,
     series: chosen.series,
     timeZone: zone,
-    notes: [...named.notes, ...chosen.notes, ...zoneNotes],
+    notes: [...named.notes, ...chosen.notes, ...unitNotes, ...zoneNotes, ...dateNotes],
     lineLength: head.length / Math.max(1, lines.length),
   };
 }
@@ -165,6 +173,8 @@ interface Named {
   readonly names: readonly string[];
   /** Symbols above the columns, of a header of several lines. */
   readonly symbols?: readonly string[];
+  /** Vendor of a file without a header. */
+  readonly shape?: string;
   readonly notes: readonly string[];
 }
 
@@ -178,7 +188,15 @@ function namesIn(
     cells.length === width - 1 && !isTimeName(cells[0]!) ? ['', ...cells] : cells,
   );
   const best = full.toSorted((a, b) => pricesIn(b) - pricesIn(a))[0];
-  if (best === undefined || isNumbered(best)) return shapeOf(width, samples);
+  if (best === undefined) return shapeOf(width, samples);
+  if (isNumbered(best) && best[0]!.trim() === '') {
+    const { names, ...shape } = shapeOf(
+      width - 1,
+      samples.map((cells) => cells.slice(1)),
+    );
+    return { names: ['', ...names], ...shape };
+  }
+  if (isNumbered(best)) return shapeOf(width, samples);
   const others = full.filter((cells) => cells !== best);
   const symbols = others.find((cells) => cells.slice(1).filter((cell) => cell.trim() !== '').length >= 4);
   const index = others.at(-1)?.[0]?.trim();
@@ -202,7 +220,8 @@ export function shapeOf(width: number, samples: readonly (readonly string[])[]):
         Number(numberIn(cells[at(name)]!, false) ?? numberIn(cells[at(name)]!, true)),
       ) as [number, number, number, number];
       const isClock = clock === time || clock < 0 || /^\d{1,2}:?\d\d/.test(cells[clock]!);
-      if (!isTimeText(cells[time]!) || !isClock) return false;
+      const isSymbol = columns[0] !== 'symbol' || /[a-z]/i.test(cells[0]!);
+      if (!isTimeText(cells[time]!) || !isClock || !isSymbol) return false;
       const noise = 1 + 1e-9;
       const isOrdered = high * noise >= Math.max(open, close, low) && low <= Math.min(open, close) * noise;
       return isOrdered || Number.isNaN(open + high + low + close);
@@ -212,7 +231,7 @@ export function shapeOf(width: number, samples: readonly (readonly string[])[]):
   if (shape === undefined) return { names: Array.from({ length: width }, (_, at) => `${at + 1}`), notes: [] };
   const isPlain = shape.columns.join().includes('open,high,low,close');
   const note = `no header: columns taken as ${shape.columns.join(', ')} (${shape.name})`;
-  return { names: shape.columns, notes: isPlain ? [] : [note] };
+  return { names: shape.columns, shape: shape.name, notes: isPlain ? [] : [note] };
 }
 
 /** Columns of each series. Columns of several symbols have the index in common. */

@@ -2,7 +2,7 @@ import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { candles, type FileContent, other, type Source } from '../file-content.ts';
 import type { Layout } from '../file-rows.ts';
-import { statedSymbol, symbolOfName } from '../market-symbols.ts';
+import { statedMode, statedSymbol, symbolOfName } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';
 
 /**
@@ -98,10 +98,16 @@ function withoutFolders(file: Candidate, names: Names): FileContent | undefined 
     return { kind: 'rates', ...sourceOf(file, names, symbol, RATES), exchange: 'binanceusdm' };
   }
   if (!/^\d+[a-z]+$/.test(what)) return undefined;
-  const symbol = statedSymbol(letters, undefined, file.hints.symbols);
+  const { symbols = [] } = file.hints;
+  const mode = statedMode(file.hints);
+  const stated = statedSymbol(letters, mode, symbols);
+  // The only series of a file has the symbol that the user gives, whatever its name is.
+  if (stated === undefined && symbols.length === 1) return undefined;
+  const symbol = stated ?? (mode === undefined ? undefined : symbolOf(file, letters, mode));
+  if (symbol !== undefined && typeof symbol !== 'string') return symbol;
   if (symbol === undefined)
     return other(
-      `the folder does not say whether ${letters} is spot or futures. Keep the folders of data.binance.vision, such as data/spot/monthly/klines/ETHBTC/1m, or name the symbol: --symbols ETH/BTC`,
+      `the folder does not say whether ${letters} is spot or futures. Keep the folders of data.binance.vision, such as data/spot/monthly/klines/ETHBTC/1m, or name the symbol: --symbols ETH/BTC, or pass --spot or --exchange binanceusdm`,
     );
   const exchange = EXCHANGES[tradingModeOf(symbol)];
   return candles({ ...sourceOf(file, names, symbol, CANDLES), exchange }, what);
