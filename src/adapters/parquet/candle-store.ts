@@ -123,7 +123,11 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
     return this.#write(series, candles, importId);
   }
 
-  #write(series: SeriesKey, candles: Candles, importId: string | undefined): Promise<SeriesInfo> {
+  async #write(
+    series: SeriesKey,
+    candles: Candles,
+    importId: string | undefined,
+  ): Promise<SeriesInfo> {
     const step = TIMEFRAME_MS[series.timeframe];
     const rows = CANDLE_COLUMNS.map((name) => candles[name]);
     checkRows(rows, step);
