@@ -148,6 +148,7 @@ export async function startBackend(
   const config = { stage: 'local', version: VERSION, exchange: options.exchange, auth: null };
   return serve(signalFiles.infront(downloads.infront(withDashboard(app, config, dashboard))), {
     ...listening(options),
+    hasPages: true,
     prefixes: new Map(prefixes),
   });
 }

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { CodedError, type ErrorCode } from '#contract/values/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/values/names.ts';
+import { NO_PAGES } from '#contract/values/page-paths.ts';
 import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
 import type { Log } from './log.ts';
 import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './request-json.ts';
@@ -34,6 +35,8 @@ export interface ServeOptions {
    * false.
    */
   readonly loopbackOnly?: boolean;
+  /** The application has the pages of the dashboard, which a link on another site may open. Default false. */
+  readonly hasPages?: boolean;
   /** Further applications by path prefix, such as `/services/strategy`. They see the path without it. */
   readonly prefixes?: ReadonlyMap<string, App>;
   /** Time limit of a request's headers, ms. Default 10 s. */
@@ -61,17 +64,17 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
   const closing = new AbortController();
   const { stalledTimeoutMs = 60_000 } = options;
   const connections = new Connections(stalledTimeoutMs, (socket) => respondAndClose(socket, TOO_MANY, log));
-  const listenerOf = (each: App) =>
+  const listenerOf = (each: App, hasPages = false) =>
     getRequestListener(
       async (request, env) => {
-        if (options.loopbackOnly && !isLoopbackRequest(request)) return reject('HTTP403');
+        if (options.loopbackOnly && !isLoopbackRequest(request, hasPages)) return reject('HTTP403');
         const own = { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1];
         return withOwnHeaders(request, await each.fetch(request, own));
       },
       { overrideGlobalObjects: false, errorHandler: () => reject('HTTP400') },
     );
   const prefixed = [...(options.prefixes ?? [])].map(([prefix, each]) => [prefix, listenerOf(each)] as const);
-  const unprefixed = listenerOf(app);
+  const unprefixed = listenerOf(app, options.hasPages);
   const listener = connections.limitPipelines((request, response) => {
     const { url = '' } = request;
     const [prefix, handle] = prefixed.find(([each]) => url.startsWith(`${each}/`)) ?? ['', unprefixed];
@@ -349,7 +352,7 @@ function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueue
 /** By its decoded characters, which the router compares too. */
 function isPagePath(path: string): boolean {
   try {
-    return !NO_PAGE.test(decodeURIComponent(path));
+    return !NO_PAGES.includes(decodeURIComponent(path).split('/')[1]!);
   } catch {
     return false;
   }
@@ -357,8 +360,6 @@ function isPagePath(path: string): boolean {
 
 /** Pages of the same origin, and what a user types. Other programs do not send the header. */
 const OWN_SITE = new Set(['same-origin', 'none']);
-/** Paths that answer programs: a link to them, or a page of another site that opens them, would start work in the user's name. */
-const NO_PAGE = /^\/(api|challenges|downloads|mcp|openapi\.json)(\/|$)/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
@@ -366,13 +367,13 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
  * name to the loopback address and read every response (DNS rebinding), or send a form (CSRF); so could a page of another server of this
  * computer. Browsers send no `Origin` with a picture or a link, but `Sec-Fetch-Site`. A link to a page that a user follows is allowed.
  */
-function isLoopbackRequest({ headers, method, url }: Request): boolean {
+function isLoopbackRequest({ headers, method, url }: Request, hasPages: boolean): boolean {
   const host = headers.get('Host') ?? '';
   const origin = headers.get('Origin')?.replace(/^https?:\/\//i, '');
   if (!LOOPBACK.test(host) || (origin !== undefined && origin.toLowerCase() !== host.toLowerCase()))
     return false;
   const isFollowed =
     headers.get('Sec-Fetch-Mode') === 'navigate' && headers.get('Sec-Fetch-Dest') === 'document';
-  const isPage = method === 'GET' && isPagePath(new URL(url).pathname);
+  const isPage = hasPages && method === 'GET' && isPagePath(new URL(url).pathname);
   return (isFollowed && isPage) || OWN_SITE.has(headers.get('Sec-Fetch-Site') ?? 'none');
 }
