@@ -18,14 +18,9 @@ interface Check {
   readonly run: () => readonly string[];
 }
 
+/** In the order of their cost: what fails soon is said soon. */
 const CHECKS: readonly Check[] = [
-  {
-    name: 'format and lint (biome)',
-    run: () => tool('biome', ['ci', '--colors=off', '.']),
-  },
   { name: 'who may import whom (bin/check/import-rules.ts)', run: importRules },
-  { name: 'types (tsc)', run: () => tool('tsc', ['-p', '.']) },
-  { name: 'dead files, exports and dependencies (knip)', run: () => tool('knip', ['--no-progress']) },
   {
     name: 'docs/openapi matches the operations table',
     run: () => tool('node', ['bin/generate/openapi.ts', '--check']),
@@ -52,6 +47,12 @@ const CHECKS: readonly Check[] = [
   },
   { name: 'code within size-budget.json', run: () => sizeProblems(sources(['*.ts', '*.tsx'])) },
   { name: `commands as ${TOUCHSTONE}, which never downloads`, run: downloadingCommands },
+  {
+    name: 'format and lint (biome)',
+    run: () => tool('biome', ['ci', '--colors=off', '.']),
+  },
+  { name: 'types (tsc)', run: () => tool('tsc', ['-p', '.']) },
+  { name: 'dead files, exports and dependencies (knip)', run: () => tool('knip', ['--no-progress']) },
 ];
 
 function tool(command: string, args: readonly string[]): string[] {
@@ -95,8 +96,10 @@ function downloadingCommands(): string[] {
 
 let failed = 0;
 for (const { name, run } of CHECKS) {
+  const started = performance.now();
   const problems = run();
-  console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'}  ${name}, ${seconds} s`);
   for (const problem of problems) console.log(`        ${problem}`);
   if (problems.length > 0) failed++;
 }

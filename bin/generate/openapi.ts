@@ -1,5 +1,5 @@
 /**
- * Writes docs/openapi/*.json and the generated modules of the clients from the operations table; with `--check` it fails when they
+ * Writes docs/openapi/*.json, docs/routes.md, docs/errors.md and the generated modules of the clients from the operations table; with `--check` it fails when they
  * differ.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { operationsOf } from '#contract/operations/operations.ts';
 import { SERVICES } from '#contract/values/names.ts';
 import type { ServiceName } from '#contract/values/operation.ts';
 import { pythonModules } from './python-client.ts';
+import { errorsPage, routesPage } from './reference-pages.ts';
 import { typeScriptCalls } from './typescript-client.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -26,6 +27,8 @@ const documented = Object.entries(SERVICES)
 for (const { path, document } of documented) write(path, `${JSON.stringify(document, null, 2)}\n`);
 for (const [path, text] of Object.entries(pythonModules(documented))) write(path, text);
 write('src/client/operations.ts', typeScriptCalls());
+write('docs/routes.md', routesPage());
+write('docs/errors.md', errorsPage());
 
 function write(path: string, text: string): void {
   if (!check) {

@@ -1,0 +1,56 @@
+import { OPERATION_GROUPS, OPERATIONS } from '#contract/operations/operations.ts';
+import { ERRORS } from '#contract/values/errors.ts';
+import { SERVICES } from '#contract/values/names.ts';
+import type { Operation } from '#contract/values/operation.ts';
+
+/** Every operation on one page, with the files of its group. */
+export function routesPage(): string {
+  const groups = Object.entries(OPERATION_GROUPS).map(([group, rows]) => {
+    const file = `${group.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`;
+    const [{ service }] = rows as readonly [Operation];
+    return [
+      `## ${file.slice(0, -3)}`,
+      '',
+      `Rows \`src/contract/operations/${file}\`, handlers \`src/runtime/services/${file}\`, port ${SERVICES[service].port}.`,
+      '',
+      '| Request | Operation | Role |',
+      '|---|---|---|',
+      ...rows.map(({ method, path, id, access }) => `| \`${method} ${path}\` | ${id} | ${access} |`),
+    ].join('\n');
+  });
+  return [
+    '# Routes',
+    '',
+    `All ${OPERATIONS.length} operations. Schemas, errors and examples are in [the documents](openapi) and at \`/docs\` of a platform.`,
+    '',
+    `${groups.join('\n\n')}\n`,
+  ].join('\n');
+}
+
+/** Every code that a client can meet, with the operations that return it. */
+export function errorsPage(): string {
+  const rows = Object.entries(ERRORS).map(([code, { status, message }]) => {
+    const returnedBy = OPERATIONS.filter(({ errors }) => (errors as readonly string[]).includes(code));
+    return `| ${code} | ${status} | ${message.replaceAll('|', '\\|')} | ${operationsText(returnedBy)} |`;
+  });
+  return [
+    '# Errors',
+    '',
+    'Programs decide by the code. `message` says what is wrong and what to do, `field` names the part of the request, `context` has',
+    'the values. The message below is that of an answer which has no more to say.',
+    '',
+    '| Code | Status | Message | Operations that name it |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** Beyond so many the names say nothing. */
+const MAX_NAMED = 8;
+
+function operationsText(operations: readonly { readonly id: string }[]): string {
+  if (operations.length === 0) return 'any';
+  const names = operations.map(({ id }) => id);
+  return names.length > MAX_NAMED ? `${names.length} of ${OPERATIONS.length}` : names.join(', ');
+}
