@@ -28,12 +28,12 @@ const kept = (): number[] | undefined => {
 ] as const;
 
 describe('touchstone check', () => {
-  it('check certifies a strategy by name and prints what it searched', async () => {
+  it('check certifies a strategy by the name that its code computes, and prints what it searched', async () => {
     strategy(
       'clean',
-      "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index - 1]! > price * 1.01 ? 'x' : null) },",
+      "name: ['computed', 'name'].join('_'), callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index - 1]! > price * 1.01 ? 'x' : null) },",
     );
-    const { code, out, err } = await check('clean');
+    const { code, out, err } = await check('computed_name');
     expect([code, err]).toEqual([0, '']);
     expect(out.trim().split('\n')).toHaveLength(1);
     expect(out).toMatch(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSource } from '#adapters/strategies/source-formats.ts';
 import { digestStrategyFiles } from '#adapters/strategies/strategy-files.ts';
@@ -17,7 +17,7 @@ import { backtestPath, type Job, loadResults, type Results } from '../reports/lo
 import { candlesText, deflatedText } from '../reports/report-text.ts';
 import { configWith, type RunOptions } from '../run-options.ts';
 import { type Session, sourceText } from '../session.ts';
-import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
+import { findStrategyFile, nameDefinedIn, strategiesFolder } from './strategy-file.ts';
 
 export interface DevOptions extends RunOptions {
   readonly experiment?: string;
@@ -115,8 +115,7 @@ async function nameOf(strategy: string, folder: string): Promise<string> {
   if (resolve(dirname(file)) !== resolve(folder)) {
     throw new UsageError(`${file} is not in ${folder}, so the platform cannot run it. Move it there.`);
   }
-  const [, name] = /defineStrategy\(\{\s*name:\s*['"`]([^'"`]+)/.exec(readFileSync(file, 'utf8')) ?? [];
-  return name ?? basename(file, '.ts');
+  return nameDefinedIn(file);
 }
 
 /** The runs of one session on the same candles. */

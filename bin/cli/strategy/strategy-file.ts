@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
 import { LocalEnv } from '#contract/env/env.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
@@ -24,14 +24,25 @@ export async function findStrategyFile(strategy: string, folder: string): Promis
     if (existsSync(strategy)) return resolve(strategy);
     throw new UsageError(`File ${strategy} does not exist`);
   }
-  const files = [...(await digestStrategyFiles(folder)).keys()];
-  const quoted = ["'", '"', '`'].map((quote) => `${quote}${strategy}${quote}`);
-  const found = files.find((file) => {
-    const text = readFileSync(join(folder, file), 'utf8');
-    return /\bname:/.test(text) && quoted.some((each) => text.includes(`name: ${each}`));
-  });
-  const named = found ?? files.find((file) => basename(file, '.ts') === strategy);
+  const names = await loadedNames(folder);
+  const files = [...names.keys()];
+  const named =
+    files.find((file) => names.get(file) === strategy) ??
+    files.find((file) => basename(file, '.ts') === strategy);
   if (named) return join(folder, named);
   const known = await strategyNames();
   throw new UsageError(`Strategy ${strategy} does not exist in ${folder}. Available: ${known.join(', ')}`);
+}
+
+/** Name of the strategy that a file defines; of one that cannot be loaded, that of the file. */
+export async function nameDefinedIn(file: string): Promise<string> {
+  const names = await loadedNames(dirname(file));
+  return names.get(basename(file)) ?? basename(file, '.ts');
+}
+
+/** Names of the strategies by file. Each file is loaded in a sandboxed process, because code may compute the name. */
+async function loadedNames(folder: string): Promise<ReadonlyMap<string, string | null>> {
+  const { LocalStrategies } = await import('#adapters/definitions/local-strategies.ts');
+  const strategies = new LocalStrategies({ folder });
+  return strategies.names().finally(() => strategies.close());
 }

@@ -127,6 +127,13 @@ export class LocalStrategies implements Strategies {
     return { strategies: sortedByName([...this.#builtIns.values(), ...known]), broken };
   }
 
+  /** Names of the strategies by file: as loaded, or as the source of a file that cannot be loaded seems to say; null: unknown. */
+  async names(): Promise<ReadonlyMap<string, string | null>> {
+    const versions = await this.#current();
+    await Promise.all(versions.map(({ reading }) => reading));
+    return new Map(versions.map((version) => [version.file, nameOf(version)]));
+  }
+
   /** Ends all processes. */
   close(): void {
     this.#isClosed = true;
