@@ -27,6 +27,7 @@ const ZOOM = [
 /**
  * A chart with its title and key figures. Its numbers are one key away: T, or the button, shows them as a table of the same size.
  * The chart stays under the table with its range.
+ * Long because it is the markup around every chart: title, legend, figures, table and picture.
  *
  * @param summary key figures in words; with the title the name of the chart for assistive technology
  * @param table must be stable: build it with useMemo

@@ -31,6 +31,7 @@ export const idOfSeries = ({ symbol, timeframe }: Pick<StoredSeries, 'symbol' | 
 
 /**
  * Coverage of series by month: a row each, the newest months in view. Only rows in view are in the document.
+ * Long because it is the markup of one grid: axis, rows and their cells.
  *
  * @param isTable each month is a cell with its numbers for assistive technology; else the months of a row are one picture
  * @param now time for the freshness, ms

@@ -32,7 +32,10 @@ export function passes(line: ParallelLine, axes: readonly Scale[], kept: KeptRan
 const xOf = (index: number, count: number, width: number) =>
   PAD.left + (index * (width - PAD.left - PAD.right)) / Math.max(1, count - 1);
 
-/** Parallel coordinates: the better a line, the stronger. Dragging along an axis keeps the lines that pass there; a click removes it. */
+/**
+ * Parallel coordinates: the better a line, the stronger. Dragging along an axis keeps the lines that pass there; a click removes it.
+ * Long because it is one picture: axes, lines and the handling of a drag.
+ */
 export function Parallel(props: {
   readonly axes: readonly Scale[];
   readonly lines: readonly ParallelLine[];

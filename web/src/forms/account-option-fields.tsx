@@ -12,16 +12,46 @@ const SIDES = [
   { side: 'exit', title: 'Exit' },
 ] as const;
 
-/** What may be traded of the wallet, and how orders are placed. */
-export function AccountOptionFields(props: {
+interface OptionFieldsProps {
   readonly prefix: '' | 'config.';
   readonly fields: Options;
-  readonly isSpot: boolean;
   readonly onChange: (fields: Options) => void;
-}) {
+}
+
+/** What may be traded of the wallet, and how orders are placed. */
+export function AccountOptionFields(props: OptionFieldsProps & { readonly isSpot: boolean }) {
   const { prefix, fields, isSpot, onChange } = props;
-  const { available_capital: capital, order_types: types, unfilled_timeout: timeout } = fields;
   const { position_stacking: stacking } = fields;
+  return (
+    <>
+      <CapitalFields {...{ prefix, fields, onChange }} />
+      <OrderFields {...{ prefix, fields, onChange }} />
+      {!isSpot && (
+        <SelectField
+          label="Margin"
+          path={`${prefix}margin_mode`}
+          help="isolated: the stake of a position. cross: the account"
+          value={fields.margin_mode}
+          placeholder={`${defaults.margin_mode} (default)`}
+          options={marginModes.map((value) => ({ value }))}
+          onChange={(value) => onChange({ margin_mode: value })}
+        />
+      )}
+      <SelectField
+        label="Trades of a pair at a time"
+        path={`${prefix}position_stacking`}
+        value={stacking === undefined ? undefined : stacking ? 'several' : 'one'}
+        placeholder="one (default)"
+        options={[{ value: 'one' }, { value: 'several' }]}
+        onChange={(value) => onChange({ position_stacking: value && value === 'several' })}
+      />
+    </>
+  );
+}
+
+/** What may be traded of the wallet. */
+function CapitalFields({ prefix, fields, onChange }: OptionFieldsProps) {
+  const { available_capital: capital } = fields;
   return (
     <>
       {capital == null && (
@@ -73,6 +103,15 @@ export function AccountOptionFields(props: {
           onChange={(value) => onChange({ last_stake_amount_min_ratio: value })}
         />
       )}
+    </>
+  );
+}
+
+/** How orders are placed. */
+function OrderFields({ prefix, fields, onChange }: OptionFieldsProps) {
+  const { order_types: types, unfilled_timeout: timeout } = fields;
+  return (
+    <>
       {SIDES.map(({ side, title }) => (
         <SelectField
           key={side}
@@ -117,25 +156,6 @@ export function AccountOptionFields(props: {
         value={fields.max_adjustments}
         placeholder="Those of the strategy"
         onChange={(value) => onChange({ max_adjustments: value })}
-      />
-      {!isSpot && (
-        <SelectField
-          label="Margin"
-          path={`${prefix}margin_mode`}
-          help="isolated: the stake of a position. cross: the account"
-          value={fields.margin_mode}
-          placeholder={`${defaults.margin_mode} (default)`}
-          options={marginModes.map((value) => ({ value }))}
-          onChange={(value) => onChange({ margin_mode: value })}
-        />
-      )}
-      <SelectField
-        label="Trades of a pair at a time"
-        path={`${prefix}position_stacking`}
-        value={stacking === undefined ? undefined : stacking ? 'several' : 'one'}
-        placeholder="one (default)"
-        options={[{ value: 'one' }, { value: 'several' }]}
-        onChange={(value) => onChange({ position_stacking: value && value === 'several' })}
       />
     </>
   );

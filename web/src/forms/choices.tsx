@@ -120,7 +120,10 @@ export function CheckGroup<T extends string>(props: ManyProps<T>) {
   );
 }
 
-/** Some of many values: a button that opens a list with a filter. */
+/**
+ * Some of many values: a button that opens a list with a filter.
+ * Long because it is the markup of one field: button, list, filter and options.
+ */
 export function MultiSelect<T extends string>(
   props: ManyProps<T> & {
     /** Shown for none, usually the default. */

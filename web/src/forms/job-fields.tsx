@@ -100,6 +100,7 @@ function useStored(
 /**
  * Strategy, pairs, timeframe and range, with the stored candles under the range. The range ends where the stored candles of the
  * pairs do, unless the user chooses to collect others or to run without them.
+ * Long because it is the list of the fields, each of which limits others.
  */
 export function MarketFields(
   props: JobFieldsProps & {
@@ -266,7 +267,7 @@ function StoredRange(
   );
 }
 
-/** Account and costs. */
+/** Account and costs. Long because it is the list of the fields. */
 export function AccountFields(
   props: JobFieldsProps & {
     /** Default of the number of open trades. */

@@ -48,6 +48,7 @@ function byPlaceIn(keys: readonly string[]): (a: string, b: string) => number {
 
 /**
  * Chooses the columns of a table and their order. A change applies at once.
+ * Long because it is the markup of one list: each column with its place and its buttons.
  *
  * @param onChange undefined for the default columns
  */

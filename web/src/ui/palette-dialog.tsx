@@ -84,7 +84,10 @@ function useTargets(typed: string) {
   };
 }
 
-/** Goes to a page, a strategy or a job by a part of its name, or to anything by its id. */
+/**
+ * Goes to a page, a strategy or a job by a part of its name, or to anything by its id.
+ * Long because it is one field with its list: keys, groups and results.
+ */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const id = useId();
   const [typed, setTyped] = useState('');

@@ -258,6 +258,7 @@ const ROW_HEIGHT = 34;
 /**
  * A table of many rows in a box of its own height (class `virtual`): only the rows in view are in the document. Spacer rows,
  * not transforms: it stays a table for assistive technology.
+ * Long because it is the markup of one table with what measures its rows.
  */
 export function VirtualTable<T>(props: TableProps<T>) {
   const { columns, idOf, label, order, onOrder, selected, onPick } = props;

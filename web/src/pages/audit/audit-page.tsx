@@ -82,6 +82,7 @@ export function AuditPage() {
   );
 }
 
+/** The calls, newest first. Long because it is the markup of the page: filters, table and selected entry. */
 function AuditTrail() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

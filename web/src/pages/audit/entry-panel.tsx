@@ -6,7 +6,7 @@ import type { AuditEntry } from './search.ts';
 
 const PANEL = 'entry';
 
-/** One call with its request, and where it came from. */
+/** One call with its request, and where it came from. Long because it is the list of the values of an entry. */
 export function EntryPanel(props: { readonly entry: AuditEntry; readonly onClose: () => void }) {
   const { entry, onClose } = props;
   // The list above it is longer than the window.

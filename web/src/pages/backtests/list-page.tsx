@@ -53,7 +53,10 @@ function queryOf(search: ListSearch): ListQuery {
   };
 }
 
-/** Backtests: found, looked at, noted and picked for a comparison. */
+/**
+ * Backtests: found, looked at, noted and picked for a comparison.
+ * Long because it is the markup of the page: filters, table and bar of the picked ones.
+ */
 export function BacktestsPage() {
   const search = useSearch({ from: '/backtests' });
   const navigate = useNavigate({ from: '/backtests' });

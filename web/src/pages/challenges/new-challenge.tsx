@@ -42,6 +42,7 @@ interface Draft {
 }
 type SetDraft = (changes: Draft) => void;
 
+/** Form of a new challenge. Long because it is the list of the fields, and the request of their values. */
 function NewChallengeDialog({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const [draft, setDraft] = useState<Draft>({});
@@ -169,7 +170,7 @@ const ROLLBACKS = {
 const COUNTED = { assigned: 'Those of assigned keys', all: 'Also those of other keys' } as const;
 const UNITS = { trade: 'Each trade', assignment_key: 'All trades of an assignment key' } as const;
 
-/** What ends it early, and how it is counted. */
+/** What ends it early, and how it is counted. Long because it is the list of the fields. */
 function SafetyFields({ draft, set }: FieldsProps) {
   const { require_assignment: isRequired } = draft;
   return (

@@ -4,7 +4,7 @@ import { type CompareCell, type CompareGroup, isDifferent } from './rows.ts';
 import { RunMark } from './run-mark.tsx';
 import type { Run } from './runs.ts';
 
-/** Rows of metrics or settings with a column for each run. */
+/** Rows of metrics or settings with a column for each run. Long because it is the markup of one table: head, groups, rows and cells. */
 export function CompareTable(props: {
   readonly label: string;
   readonly runs: readonly Run[];

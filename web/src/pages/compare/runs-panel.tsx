@@ -14,7 +14,10 @@ export interface MissingRun {
   readonly error: Error;
 }
 
-/** The compared runs: what each of them ran, and which one is the baseline. */
+/**
+ * The compared runs: what each of them ran, and which one is the baseline.
+ * Long because it is the markup of one table: its rows are runs, broken and missing ones too.
+ */
 export function RunsPanel(props: {
   readonly ids: readonly string[];
   readonly runs: readonly Run[];

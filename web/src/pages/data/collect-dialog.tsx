@@ -55,7 +55,7 @@ function bodyOf({ symbols, timeframe, exchange, start, end }: Draft): Body {
   };
 }
 
-/** Form of a new collection, with what is stored already. */
+/** Form of a new collection, with what is stored already. Long because it is the list of the fields, and the request of their values. */
 export function CollectDialog(props: {
   readonly exchange: string;
   /** Symbols, and a timeframe. */

@@ -10,7 +10,7 @@ import { CoverageFilters } from './coverage-filters.tsx';
 import { type DataSearch, useDataSearch } from './search.ts';
 import { SeriesPanel } from './series-panel.tsx';
 
-/** Key figures, the map, and the selected series. */
+/** Key figures, the map, and the selected series. Long because it is the markup of the page: figures, filters, map and selected series. */
 export function CoveragePanel({ data }: { readonly data: StoredData }) {
   const [search, change] = useDataSearch();
   const now = useNow(60_000);

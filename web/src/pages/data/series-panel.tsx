@@ -24,7 +24,7 @@ const GAP_COLUMNS: readonly Column<Gap>[] = [
   { key: 'length', title: 'Length', isNumber: true, cell: ({ length }) => duration(length) },
 ];
 
-/** One series: its range, its months and its longest gaps. */
+/** One series: its range, its months and its longest gaps. Long because it is the list of the values of a series. */
 export function SeriesPanel(props: {
   readonly exchange: string;
   readonly series: StoredSeries;

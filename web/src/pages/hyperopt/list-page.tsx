@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { key: 'created', title: 'Created', isNumber: true, cell: ({ created_at }) => <Age at={created_at} /> },
 ];
 
-/** Hyperopt jobs, newest first. */
+/** Hyperopt jobs, newest first. Long because it is the markup of the page: filters, table and page links. */
 export function HyperoptListPage() {
   const search = useSearch({ from: '/hyperopt' });
   const navigate = useNavigate({ from: '/hyperopt' });

@@ -70,6 +70,7 @@ export interface LiveTrials {
 /**
  * The finished trials of a job and each further one as it ends. The stream is held while the tab is in view, and continues from
  * the last event that it had; while it is broken or refused, the list of trials is polled.
+ * Long because what begins and ends the stream is one effect.
  */
 export function useTrials(id: string, isJobMoving: boolean): LiveTrials {
   const client = useQueryClient();

@@ -6,7 +6,7 @@ import type { ChangeFields, Draft } from './draft.ts';
 const { limits, defaults } = LIMITS.hyperopt;
 const optionsOf = <T extends string>(values: readonly T[]) => values.map((value) => ({ value }));
 
-/** Objective, sampler and size of the search. */
+/** Objective, sampler and size of the search. Long because it is the list of the fields. */
 export function SearchFields(props: { readonly draft: Draft; readonly onChange: ChangeFields }) {
   const { draft, onChange } = props;
   const { fields, trainsModels } = draft;

@@ -11,7 +11,7 @@ import { type ChangeFields, type Draft, draftFor, requestOf } from './draft.ts';
 import { SearchFields } from './new-fields.tsx';
 import { SpaceFields } from './new-space.tsx';
 
-/** The form of a new job and the request that it sends. */
+/** The form of a new job and the request that it sends. Long because it is the list of the panels. */
 export function NewForm(props: JobStart<Draft>) {
   const { strategies, source, isCopy } = props;
   const kept = useDraft('hyperopt', source, props.initial);

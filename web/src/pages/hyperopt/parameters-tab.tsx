@@ -13,7 +13,10 @@ import { keptOf, writtenKept } from './search.ts';
 import { parameterLabel, valueText, varyingNames } from './trials.ts';
 import type { JobView } from './view.ts';
 
-/** Which parameters matter, and where the good trials are. */
+/**
+ * Which parameters matter, and where the good trials are.
+ * Long because it is the markup of the tab: importance, slices, pairs of parameters and parallel coordinates.
+ */
 export function ParametersTab({ view }: { readonly view: JobView }) {
   const { objective, search, change } = view;
   // While events come in, the table and the header go first.
@@ -136,6 +139,7 @@ function ImportanceBars(props: {
   );
 }
 
+/** Parallel coordinates of the trials. Long because it is one picture with its choices and its table. */
 function ParallelPart(props: {
   readonly view: JobView;
   readonly placed: readonly Placed[];

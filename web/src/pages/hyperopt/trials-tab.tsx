@@ -79,7 +79,10 @@ function columnsOf(
   ];
 }
 
-/** Every trial, by state; those that run come from the list, since the stream has finished ones alone. */
+/**
+ * Every trial, by state; those that run come from the list, since the stream has finished ones alone.
+ * Long because it is the markup of the tab: filters, table and selected trial.
+ */
 export function TrialsTab({ view }: { readonly view: JobView }) {
   const { job, rows, objective, search, change } = view;
   const moving = isMoving(job);

@@ -15,7 +15,7 @@ const OWN_OR_NONE = [
   { value: 'none', label: 'None' },
 ] as const;
 
-/** Stop, targets and trailing stop, and how orders fill inside a candle. */
+/** Stop, targets and trailing stop, and how orders fill inside a candle. Long because it is the list of the fields. */
 export function ExitFields(props: {
   readonly strategy: Strategy | undefined;
   readonly config: Config;

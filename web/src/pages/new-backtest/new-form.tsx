@@ -20,7 +20,7 @@ import { UniverseFields } from './universe-fields.tsx';
 
 const { limits, defaults } = LIMITS.backtest;
 
-/** The form of a backtest and the request that it sends. */
+/** The form of a backtest and the request that it sends. Long because it is the list of the panels. */
 export function NewForm(props: JobStart<Draft>) {
   const { strategies, source, isCopy } = props;
   const kept = useDraft('backtest', source, props.initial);
@@ -35,24 +35,7 @@ export function NewForm(props: JobStart<Draft>) {
     setDraft((before) => ({ ...before, config: changed(before.config, next) }));
   const changeSubmission = (next: Partial<Draft['submission']>) =>
     setDraft((before) => ({ ...before, submission: { ...before.submission, ...next } }));
-  const pickStrategy = (name: string) => {
-    // Costs, range and account stay; parameters, market, exits, protections, orders and signals belong to the strategy.
-    const {
-      timeframe: _,
-      params,
-      stoploss,
-      trailing,
-      protections,
-      ...rules
-    } = changed(config, { pairs: undefined });
-    const { order_types, unfilled_timeout, ignore_entry_after_candles, max_adjustments, ...account } = rules;
-    const { ml_engine, signals, signals_digest, ...others } = account;
-    const { model_version, hyperopt_job_id, ...rest } = submission;
-    const next = draftFor(strategies.find((each) => each.strategy === name));
-    // A file of signals names its pairs.
-    const market = name === LIMITS.signals.strategy ? { ...others, universe: undefined } : others;
-    setDraft({ ...next, config: { ...market, strategy: name }, submission: rest });
-  };
+  const pickStrategy = (name: string) => setDraft(withStrategy(draft, name, strategies));
   const isGiven = config.strategy === LIMITS.signals.strategy;
   const isUploading = useIsMutating({ mutationKey: UPLOAD_KEY }) > 0;
   const submit = () =>
@@ -140,41 +123,76 @@ export function NewForm(props: JobStart<Draft>) {
         <RobustnessFields value={config.robustness} onChange={(robustness) => change({ robustness })} />
       </Panel>
       <Panel title="Submission">
-        <div className="fields pad">
-          <TextField
-            label="Experiment"
-            path="experiment_name"
-            help="Name for filtering the list"
-            maxLength={limits.experiment_name.max}
-            value={submission.experiment_name}
-            onChange={(value) => changeSubmission({ experiment_name: value })}
-          />
-          <NumberField
-            label="Priority"
-            path="priority"
-            help={`${limits.priority.min} to ${limits.priority.max}; from 8 the run uses on-demand capacity`}
-            {...{ min: limits.priority.min, max: limits.priority.max, isInteger: true }}
-            value={submission.priority}
-            placeholder={String(defaults.priority)}
-            onChange={(value) => changeSubmission({ priority: value })}
-          />
-          <TextField
-            label="Registered version"
-            path="model_version"
-            help="A number, latest or champion: its configuration replaces the defaults"
-            value={submission.model_version === undefined ? undefined : String(submission.model_version)}
-            onChange={(value) => changeSubmission({ model_version: value })}
-          />
-          <TextField
-            label="Best of a hyperopt job"
-            path="hyperopt_job_id"
-            placeholder="ho-…"
-            help="Its best parameters replace the defaults"
-            value={submission.hyperopt_job_id}
-            onChange={(value) => changeSubmission({ hyperopt_job_id: value })}
-          />
-        </div>
+        <SubmissionFields {...{ submission }} onChange={changeSubmission} />
       </Panel>
     </JobForm>
+  );
+}
+
+/** The draft for another strategy. Costs, range and account stay; what belongs to the former strategy does not. */
+function withStrategy(
+  { config, submission }: Draft,
+  name: string,
+  strategies: JobStart<Draft>['strategies'],
+): Draft {
+  // Parameters, market, exits, protections, orders and signals.
+  const {
+    timeframe: _,
+    params,
+    stoploss,
+    trailing,
+    protections,
+    ...rules
+  } = changed(config, { pairs: undefined });
+  const { order_types, unfilled_timeout, ignore_entry_after_candles, max_adjustments, ...account } = rules;
+  const { ml_engine, signals, signals_digest, ...others } = account;
+  const { model_version, hyperopt_job_id, ...rest } = submission;
+  const next = draftFor(strategies.find((each) => each.strategy === name));
+  // A file of signals names its pairs.
+  const market = name === LIMITS.signals.strategy ? { ...others, universe: undefined } : others;
+  return { ...next, config: { ...market, strategy: name }, submission: rest };
+}
+
+/** How the job is queued and listed, and what its configuration begins with. */
+function SubmissionFields(props: {
+  readonly submission: Draft['submission'];
+  readonly onChange: (next: Partial<Draft['submission']>) => void;
+}) {
+  const { submission, onChange } = props;
+  return (
+    <div className="fields pad">
+      <TextField
+        label="Experiment"
+        path="experiment_name"
+        help="Name for filtering the list"
+        maxLength={limits.experiment_name.max}
+        value={submission.experiment_name}
+        onChange={(value) => onChange({ experiment_name: value })}
+      />
+      <NumberField
+        label="Priority"
+        path="priority"
+        help={`${limits.priority.min} to ${limits.priority.max}; from 8 the run uses on-demand capacity`}
+        {...{ min: limits.priority.min, max: limits.priority.max, isInteger: true }}
+        value={submission.priority}
+        placeholder={String(defaults.priority)}
+        onChange={(value) => onChange({ priority: value })}
+      />
+      <TextField
+        label="Registered version"
+        path="model_version"
+        help="A number, latest or champion: its configuration replaces the defaults"
+        value={submission.model_version === undefined ? undefined : String(submission.model_version)}
+        onChange={(value) => onChange({ model_version: value })}
+      />
+      <TextField
+        label="Best of a hyperopt job"
+        path="hyperopt_job_id"
+        placeholder="ho-…"
+        help="Its best parameters replace the defaults"
+        value={submission.hyperopt_job_id}
+        onChange={(value) => onChange({ hyperopt_job_id: value })}
+      />
+    </div>
   );
 }

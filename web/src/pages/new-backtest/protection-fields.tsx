@@ -75,6 +75,7 @@ interface PartProps {
   readonly onChange: (values: Values) => void;
 }
 
+/** One protection. Long because it is the list of the fields. */
 function Protection(
   props: PartProps & {
     /** From 1. */

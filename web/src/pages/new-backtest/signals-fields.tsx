@@ -91,7 +91,10 @@ function sizeText(bytes: number): string {
   return bytes < 2 ** 20 ? `${decimal(bytes / 2 ** 10, 0)} KiB` : `${decimal(bytes / 2 ** 20, 1)} MiB`;
 }
 
-/** The file that strategy `signals` trades: a new one, one that is uploaded, or one that another user has shared. */
+/**
+ * The file that strategy `signals` trades: a new one, one that is uploaded, or one that another user has shared.
+ * Long because it is one choice among three sources of a file, each with its states.
+ */
 export function SignalsFields(props: {
   readonly value: string | undefined;
   readonly onChange: (fields: Partial<Config>) => void;

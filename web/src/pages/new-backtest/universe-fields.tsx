@@ -14,7 +14,7 @@ const REBALANCE_LABELS: Readonly<Record<Rebalance, string>> = {
   monthly: 'On the first of a month',
 };
 
-/** Pairs that are chosen over time, instead of a list that knows which survived. */
+/** Pairs that are chosen over time, instead of a list that knows which survived. Long because it is the list of the fields. */
 export function UniverseFields(props: {
   readonly value: Universe | undefined;
   readonly onChange: (value: Universe | undefined) => void;

@@ -15,7 +15,7 @@ const CandleChart = lazy(() =>
 /** Few runs adjust trades. */
 const OrderTable = lazy(async () => ({ default: (await import('./order-table.tsx')).OrderTable }));
 
-/** Candles of one pair with its trades. */
+/** Candles of one pair with its trades. Long because it is one picture with its choices and the selected trade. */
 export function CandlesPanel(props: {
   readonly job: Job;
   readonly report: ReportData;

@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<CostRow>[] = [
 
 /** Costs of the run, what was not filled, and the same run under the other fill model. */
 export function CostsPanel({ report, currency }: { readonly report: ReportData; readonly currency: string }) {
-  const { costs, counters, fill_model } = report;
+  const { costs, counters } = report;
   const rows: readonly CostRow[] = [
     { name: 'Fees', ...costs.fees },
     { name: 'Slippage', ...costs.slippage },
@@ -83,12 +83,21 @@ export function CostsPanel({ report, currency }: { readonly report: ReportData; 
           <SlippageFigures {...report.slippage} unit={unit} />
         </Suspense>
       )}
+      <FillModels report={report} />
+    </Panel>
+  );
+}
+
+/** The same run under the other fill model. */
+function FillModels({ report: { fill_model, metrics } }: { readonly report: ReportData }) {
+  return (
+    <>
       <h3 className="report-sub">Fill model compared</h3>
       <dl className="defs pad">
         <dt>{fill_model.used} (used)</dt>
         <dd>
-          {signed(report.metrics.account.total_profit_pct, 'percent')} %,{' '}
-          {value(report.metrics.closed_trades.total_trades, 'count')} trades
+          {signed(metrics.account.total_profit_pct, 'percent')} %,{' '}
+          {value(metrics.closed_trades.total_trades, 'count')} trades
         </dd>
         <dt>{fill_model.alternative}</dt>
         <dd>
@@ -115,6 +124,6 @@ export function CostsPanel({ report, currency }: { readonly report: ReportData; 
           </>
         )}
       </dl>
-    </Panel>
+    </>
   );
 }

@@ -13,7 +13,7 @@ const DIGESTS = [
   ['All of them', 'digest'],
 ] as const;
 
-/** What the result follows from: equal digests give equal results. */
+/** What the result follows from: equal digests give equal results. Long because it is the list of the values. */
 export function ProvenancePanel(props: {
   readonly report: ReportData;
   readonly job: Job;

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { ResponseOf } from '../../api/client.ts';
 import { webConfig } from '../../api/config.ts';
 import { useAction } from '../../api/queries.ts';
 import { ActButton, useDenial } from '../../auth/act.tsx';
@@ -10,7 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { resultText, value } from '../../ui/format.ts';
 import type { Job } from './data.ts';
 
-/** Registers the backtest as the next version of its strategy. */
+/** Registers the backtest as the next version of its strategy. Long because it is the list of the fields, and the request of their values. */
 export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) {
   const register = useAction('registerStrategy', ['listVersions', 'listCatalog', 'getBacktest']);
   const [image, setImage] = useState<string | undefined>(`touchstone:${webConfig().version}`);
@@ -48,39 +49,9 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
       },
     });
   if (register.data) {
-    const { message, warnings, version, model_name, stage } = register.data;
     return (
       <Dialog title="Registered" onClose={onClose}>
-        <div className="pad stack">
-          <p className="notice" data-tone="up" role="status">
-            {message}
-          </p>
-          <dl className="defs">
-            <dt>Version</dt>
-            <dd>
-              {model_name} v{version}
-            </dd>
-            <dt>Stage</dt>
-            <dd>{stage}</dd>
-          </dl>
-          {warnings.map((warning) => (
-            <p key={warning} className="notice" data-tone="warn">
-              {warning}
-            </p>
-          ))}
-          <div className="row">
-            <Link
-              className="btn primary"
-              to="/strategies/$name/versions/$version"
-              params={{ name: model_name, version }}
-            >
-              Open version {version}
-            </Link>
-            <button type="button" className="btn" onClick={onClose}>
-              Done
-            </button>
-          </div>
-        </div>
+        <Registered registered={register.data} onClose={onClose} />
       </Dialog>
     );
   }
@@ -157,5 +128,46 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
         </Form>
       </div>
     </Dialog>
+  );
+}
+
+/** The version that was registered. */
+function Registered(props: {
+  readonly registered: ResponseOf<'registerStrategy'>;
+  readonly onClose: () => void;
+}) {
+  const { registered, onClose } = props;
+  const { message, warnings, version, model_name, stage } = registered;
+  return (
+    <div className="pad stack">
+      <p className="notice" data-tone="up" role="status">
+        {message}
+      </p>
+      <dl className="defs">
+        <dt>Version</dt>
+        <dd>
+          {model_name} v{version}
+        </dd>
+        <dt>Stage</dt>
+        <dd>{stage}</dd>
+      </dl>
+      {warnings.map((warning) => (
+        <p key={warning} className="notice" data-tone="warn">
+          {warning}
+        </p>
+      ))}
+      <div className="row">
+        <Link
+          className="btn primary"
+          to="/strategies/$name/versions/$version"
+          params={{ name: model_name, version }}
+        >
+          Open version {version}
+        </Link>
+        <button type="button" className="btn" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </div>
   );
 }

@@ -38,6 +38,7 @@ export function SharingDialog({ id, onClose }: { readonly id: string; readonly o
   );
 }
 
+/** Who may see and change the job. Long because it is the markup of one form: grants, a new grant and visibility. */
 function Grants(props: { readonly id: string; readonly sharing: Sharing; readonly onClose: () => void }) {
   const { id, sharing, onClose } = props;
   const me = useMe();

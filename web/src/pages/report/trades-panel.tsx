@@ -17,7 +17,7 @@ import { filterTrades, groupsOf, type TradeRow, useTrades } from './trades.ts';
 const idOf = ({ id }: TradeRow) => id;
 const FIRST_ORDER: Order = { key: 'id', isDescending: false };
 
-/** Candles, distribution and table of the trades: one selection, kept in the URL. */
+/** Candles, distribution and table of the trades: one selection, kept in the URL. Long because its three panels share one selection. */
 export function TradesSection(props: {
   readonly job: Job;
   readonly report: ReportData;

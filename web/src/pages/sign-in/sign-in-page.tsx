@@ -70,6 +70,7 @@ function ProviderSignIn() {
 
 const COMMAND = 'npx --no-install touchstone open --role viewer';
 
+/** Signs in with a pasted token. Long because it is the markup of the form and of its explanation. */
 function TokenSignIn() {
   const { to } = useSearch({ from: '/sign-in' });
   const leave = useLeave();
