@@ -1,7 +1,16 @@
+import { readFileSync } from 'node:fs';
 import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/values/tables.ts';
-import { type AslRun, BACKTEST_ASL, fail, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
+import {
+  type AslRun,
+  BACKTEST_ASL,
+  fail,
+  HYPEROPT_ASL,
+  readDefinition,
+  runAsl,
+  type Step,
+} from '../support/run-asl.ts';
 import { FINAL_START_FAILURES, PASSING_PULL_FAILURES } from './pull-failures.ts';
 
 const definition = readDefinition(BACKTEST_ASL);
@@ -41,6 +50,19 @@ describe('backtest workflow definition', () => {
     const { isValid, errorsText } = aslValidator(definition, { checkArn: false, checkPaths: true });
     expect(errorsText()).toBe('');
     expect(isValid).toBe(true);
+  });
+
+  test('both files repeat one rule for starts that fail in the same way each time', () => {
+    const rules: unknown[] = [];
+    for (const file of [BACKTEST_ASL, HYPEROPT_ASL]) {
+      JSON.parse(readFileSync(file, 'utf8'), (_, value) => {
+        if (value?.And && value.Next && JSON.stringify(value).includes('manifest unknown'))
+          rules.push(value.And);
+        return value;
+      });
+    }
+    expect(rules).toHaveLength(4);
+    for (const rule of rules) expect(rule).toEqual(rules[0]);
   });
 
   test('definition uses JSONPath without variables, which every interpreter supports', () => {
