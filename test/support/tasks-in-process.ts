@@ -3,8 +3,9 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
+import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
-import { openMarketStores, openStores, type Stores } from '#adapters/open-stores.ts';
+import { openStores } from '#adapters/open-stores.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import {
   type TaskExit,
@@ -47,7 +48,7 @@ export class TasksInProcess implements TaskHost {
   readonly #options: TaskRunnerOptions;
   readonly #processes: TaskRunner;
   readonly #running = new Map<string, Running>();
-  #stores: Stores | undefined;
+  #stores: TaskStores | undefined;
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
@@ -98,7 +99,7 @@ export class TasksInProcess implements TaskHost {
     const [, name] = /(\w+)\.\w+$/.exec(entry)!;
     if (name === 'collect') return collection(readEnv(CollectTaskEnv, source));
     const env = readEnv(BacktestTaskEnv, source);
-    this.#stores ??= openStores(env);
+    this.#stores ??= openTaskStores(env);
     const stores = this.#stores;
     const strategy =
       name === 'hyperopt'
@@ -109,12 +110,19 @@ export class TasksInProcess implements TaskHost {
   }
 }
 
+type TaskStores = ReturnType<typeof openTaskStores>;
+
+const openTaskStores = (env: EnvOf<typeof BacktestTaskEnv>) => ({
+  ...openStores(env),
+  ...openMarketStores(env),
+});
+
 /** Runs a task to its end, or until it is stopped. */
 type Work = (task: string, signal: AbortSignal) => Promise<unknown>;
 
 /** src/tasks/backtest.ts */
 const backtest =
-  (stores: Stores, env: EnvOf<typeof BacktestTaskEnv>): Work =>
+  (stores: TaskStores, env: EnvOf<typeof BacktestTaskEnv>): Work =>
   (task, signal) =>
     runBacktestJob(
       {
@@ -158,7 +166,7 @@ const collection =
 
 /** src/tasks/hyperopt.ts */
 const search =
-  (stores: Stores, env: EnvOf<typeof HyperoptTaskEnv>): Work =>
+  (stores: TaskStores, env: EnvOf<typeof HyperoptTaskEnv>): Work =>
   (task, signal) =>
     runHyperoptWorker(
       {
@@ -176,7 +184,7 @@ const search =
 
 /** src/tasks/hyperopt-trial.ts */
 async function openTrials(
-  stores: Stores,
+  stores: TaskStores,
   job: HyperoptJobIn<'running'>,
   signal: AbortSignal,
 ): Promise<TrialRunner> {
