@@ -27,8 +27,8 @@ const json = async (...args: string[]) => {
 };
 
 test('data lists, shows, undoes, copies, renames and deletes series without naming their exchange', async () => {
-  await touchstone('import', file(48, 100));
-  await touchstone('import', file(72, 200));
+  expect(await touchstone('import', file(48, 100))).toMatchObject({ code: 0 });
+  expect(await touchstone('import', file(72, 200))).toMatchObject({ code: 0 });
   expect(await json('list')).toMatchObject({
     items: [{ exchange: 'binanceusdm', symbol: 'BTC/USDT:USDT', timeframe: '1h', count: 72 }],
   });
