@@ -32,7 +32,12 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'listChallengeTrades',
     'listChallengeEvaluations',
   ],
-  'removes or replaces stored candles, for people': ['deleteSeries', 'renameSeries', 'undoImport'],
+  'removes or replaces stored candles, for people': [
+    'deleteSeries',
+    'renameSeries',
+    'copySeries',
+    'undoImport',
+  ],
   'the same as another tool': ['listSymbols', 'listDataSymbols', 'getDataFreshness', 'listChallenges'],
   'who may see what, how long it is kept, and who did what: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),

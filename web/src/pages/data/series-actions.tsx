@@ -2,7 +2,7 @@ import { Copy, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import type { OperationId, ResponseOf } from '../../api/client.ts';
 import { useAction, useCall } from '../../api/queries.ts';
-import { ActButton, useDenial } from '../../auth/act.tsx';
+import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { ConfirmDialog, Rejection } from '../../ui/confirm-dialog.tsx';
@@ -74,7 +74,6 @@ function UsedBy({ uses }: { readonly uses: Details['used_by'] | undefined }) {
 
 function DeleteSeries(props: { readonly name: string; readonly body: Named; readonly onClose: () => void }) {
   const [isForced, setForced] = useState(false);
-  const denial = useDenial('deleteSeries', 'force');
   return (
     <ConfirmDialog
       title={`Delete ${props.name}`}
@@ -89,13 +88,8 @@ function DeleteSeries(props: { readonly name: string; readonly body: Named; read
         The candles are deleted. Results of earlier runs stay, but cannot be computed again without them. It
         is rejected while jobs, collections or staged versions use the symbol.
       </p>
-      <label className="row" title={denial}>
-        <input
-          type="checkbox"
-          checked={isForced}
-          disabled={denial !== undefined}
-          onChange={({ target }) => setForced(target.checked)}
-        />
+      <label className="row">
+        <input type="checkbox" checked={isForced} onChange={({ target }) => setForced(target.checked)} />
         Delete it also while something uses it
       </label>
     </ConfirmDialog>
