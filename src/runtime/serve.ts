@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   createServer,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
@@ -48,6 +49,11 @@ export interface ServeOptions {
    * Default 60 s.
    */
   readonly stalledTimeoutMs?: number;
+  /**
+   * Time limit of a request's body while further connections of its address wait, ms; half of it for clients that read nothing, where
+   * an address has more than 16. Default 10 s.
+   */
+  readonly crowdedTimeoutMs?: number;
   readonly log: Log;
 }
 
@@ -62,8 +68,13 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
     return new Response(body, { status, headers: head });
   };
   const closing = new AbortController();
-  const { stalledTimeoutMs = 60_000 } = options;
-  const connections = new Connections(stalledTimeoutMs, (socket) => respondAndClose(socket, TOO_MANY, log));
+  const { stalledTimeoutMs = 60_000, crowdedTimeoutMs = 10_000 } = options;
+  const connections = new Connections({
+    timeoutMs: stalledTimeoutMs,
+    crowdedMs: crowdedTimeoutMs,
+    refuse: (socket) => respondAndClose(socket, TOO_MANY, log),
+    expire: (socket) => respondAndClose(socket, new CodedError('HTTP408'), log),
+  });
   const listenerOf = (each: App, hasPages = false) =>
     getRequestListener(
       async (request, env) => {
@@ -196,8 +207,8 @@ function rejection(
   return { status, head, body: JSON.stringify(body) };
 }
 
-/** Responses in progress on one connection. Further requests of a pipeline wait. */
-const MAX_RESPONSES_PER_CONNECTION = 16;
+/** Connections of one peer address whose clients do not read: each holds a response of up to 5 MB. */
+const MAX_UNREAD_PER_PEER = 16;
 /** Open connections of one peer address. Further connections wait. */
 const MAX_CONNECTIONS_PER_PEER = 256;
 /** Waiting connections of one peer address. Further connections are closed with 503. */
@@ -212,7 +223,10 @@ const TOO_MANY = new CodedError('HTTP503', {
 
 /** A connection that is served. */
 interface Connection {
-  readonly inProgress: Set<ServerResponse>;
+  /** The response in progress, and since when; its request may still arrive. */
+  inProgress:
+    | { readonly request: IncomingMessage; readonly response: ServerResponse; since: number }
+    | undefined;
   /** Waiting requests of the pipeline. */
   readonly waiting: (() => void)[];
   /** Bytes left to send at the last change, and its time. */
@@ -220,47 +234,53 @@ interface Connection {
 }
 
 interface Peer {
-  open: number;
+  readonly open: Map<Socket, Connection>;
   readonly waiting: Map<Socket, () => void>;
+}
+
+interface ConnectionLimits {
+  /** Time after which a connection is closed that waits for its turn or whose client reads nothing. */
+  readonly timeoutMs: number;
+  /** Time after which a connection is closed whose request is not complete while others wait. */
+  readonly crowdedMs: number;
+  /** Responds to a connection that may not even wait, and closes it. */
+  readonly refuse: (socket: Socket) => void;
+  /** Responds to a connection whose request takes too long, and closes it. */
+  readonly expire: (socket: Socket) => void;
 }
 
 /** Connections of a server, with limits per client. */
 class Connections {
-  readonly #timeoutMs: number;
-  readonly #refuse: (socket: Socket) => void;
-  readonly #open = new Map<Socket, Connection>();
+  readonly #limits: ConnectionLimits;
   readonly #peers = new Map<string, Peer>();
+  /** Peer of each connection that is served. */
+  readonly #open = new Map<Socket, Peer>();
 
-  /**
-   * @param timeoutMs time after which a connection is closed that waits for its turn or whose client reads nothing
-   * @param refuse responds to a connection that may not even wait, and closes it
-   */
-  constructor(timeoutMs: number, refuse: (socket: Socket) => void) {
-    this.#timeoutMs = timeoutMs;
-    this.#refuse = refuse;
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits;
   }
 
   /**
-   * Calls the listener for at most 16 concurrent requests of a connection. Further requests of the pipeline wait, and the
-   * connection is not read meanwhile.
+   * Calls the listener for one request of a connection at a time: the next one starts when the response is sent, so a client that
+   * reads nothing costs one response. Further requests of the pipeline wait, and the connection is not read meanwhile.
    */
   limitPipelines(listener: RequestListener): RequestListener {
     return (request, response) => {
       const { socket } = request;
-      const connection = this.#open.get(socket);
+      const connection = this.#open.get(socket)?.open.get(socket);
       if (!connection) return;
-      const { inProgress, waiting } = connection;
+      const { waiting } = connection;
       const start = () => {
-        inProgress.add(response);
+        connection.inProgress = { request, response, since: performance.now() };
         response.once('close', () => {
-          inProgress.delete(response);
+          connection.inProgress = undefined;
           if (socket.destroyed) return;
           waiting.shift()?.();
           if (waiting.length === 0) socket.resume();
         });
         listener(request, response);
       };
-      if (inProgress.size < MAX_RESPONSES_PER_CONNECTION) return start();
+      if (!connection.inProgress) return start();
       waiting.push(start);
       socket.pause();
     };
@@ -268,7 +288,8 @@ class Connections {
 
   /**
    * Serves at most 256 concurrent connections of one peer address. 256 further ones wait, unread, until one of them closes.
-   * A connection that waits too long is closed, as is one whose client does not read its responses. One that may not wait is refused.
+   * A connection that waits too long is closed, as is one whose client does not read its responses, and one that sends its request
+   * slowly while others wait. One that may not wait is refused.
    */
   attach(server: Server): void {
     const [serve, ...others] = server.listeners('connection');
@@ -277,9 +298,10 @@ class Connections {
     // A waiting connection must not be read: the parser would miss the data read before it is attached.
     Object.assign(server, { pauseOnConnect: true });
     server.off('connection', serve as () => void);
+    const { timeoutMs, crowdedMs, refuse } = this.#limits;
     server.on('connection', (socket: Socket) => {
       const address = socket.remoteAddress ?? '';
-      const peer = this.#peers.get(address) ?? { open: 0, waiting: new Map() };
+      const peer = this.#peers.get(address) ?? { open: new Map(), waiting: new Map() };
       this.#peers.set(address, peer);
       const expire = () => socket.destroy();
       const leave = () => peer.waiting.delete(socket);
@@ -290,54 +312,64 @@ class Connections {
         this.#admit(socket, address, peer);
         socket.resume();
       };
-      if (peer.open < MAX_CONNECTIONS_PER_PEER) return admit();
-      if (peer.waiting.size >= MAX_WAITING_PER_PEER) return this.#refuse(socket);
+      if (peer.open.size < MAX_CONNECTIONS_PER_PEER) return admit();
+      if (peer.waiting.size >= MAX_WAITING_PER_PEER) return refuse(socket);
       peer.waiting.set(socket, admit);
-      socket.setTimeout(this.#timeoutMs, expire).once('close', leave);
+      socket.setTimeout(timeoutMs, expire).once('close', leave);
     });
-    const check = setInterval(() => this.#closeStalled(), this.#timeoutMs / CHECKS_PER_TIMEOUT).unref();
+    const check = setInterval(() => {
+      for (const peer of this.#peers.values()) this.#closeStalled(peer);
+    }, Math.min(timeoutMs, crowdedMs) / CHECKS_PER_TIMEOUT).unref();
     server.once('close', () => clearInterval(check));
   }
 
   /** Closes every connection without a request in progress. Node’s method skips connections that have sent no request. */
   closeIdle(): void {
-    for (const { waiting } of this.#peers.values()) for (const socket of waiting.keys()) socket.destroy();
-    for (const [socket, { inProgress }] of this.#open) if (inProgress.size === 0) socket.destroy();
+    for (const { waiting, open } of this.#peers.values()) {
+      for (const socket of waiting.keys()) socket.destroy();
+      for (const [socket, { inProgress }] of open) if (!inProgress) socket.destroy();
+    }
   }
 
   #admit(socket: Socket, address: string, peer: Peer): void {
     const connection: Connection = {
-      inProgress: new Set(),
+      inProgress: undefined,
       waiting: [],
       unsent: { state: '', since: performance.now() },
     };
-    this.#open.set(socket, connection);
-    peer.open++;
+    this.#open.set(socket, peer);
+    peer.open.set(socket, connection);
     // Node resumes the socket after each complete request. Its listeners run first.
     socket.on('resume', () => {
       if (connection.waiting.length > 0) socket.pause();
     });
     socket.once('close', () => {
       this.#open.delete(socket);
+      peer.open.delete(socket);
       connection.waiting.length = 0;
-      // Node closes only the first response of a pipeline; the sources of the others would stay open.
-      for (const response of connection.inProgress) response.destroy();
-      peer.open--;
+      connection.inProgress?.response.destroy();
       const [next] = peer.waiting.values();
       next?.();
-      if (peer.open === 0) this.#peers.delete(address);
+      if (peer.open.size === 0) this.#peers.delete(address);
     });
   }
 
   /** Node's time-out counts traffic in both directions, so a client that only sends would hold its responses forever. */
-  #closeStalled(): void {
+  #closeStalled(peer: Peer): void {
     const now = performance.now();
-    for (const [socket, connection] of this.#open) {
+    const { timeoutMs, crowdedMs, expire } = this.#limits;
+    const unread: Socket[] = [];
+    for (const [socket, connection] of peer.open) {
       const queued = queuedBytes(socket);
       const state = `${socket.bytesWritten} ${queued}`;
       if (queued === 0 || state !== connection.unsent.state) connection.unsent = { state, since: now };
-      else if (now - connection.unsent.since >= this.#timeoutMs) socket.destroy();
+      else if (now - connection.unsent.since >= timeoutMs) socket.destroy();
+      else if (now - connection.unsent.since >= crowdedMs / 2) unread.push(socket);
+      const { request, since = now } = connection.inProgress ?? {};
+      if (peer.waiting.size > 0 && request?.complete === false && now - since >= crowdedMs) expire(socket);
     }
+    // The oldest connections come first.
+    for (const socket of unread.slice(0, -MAX_UNREAD_PER_PEER)) socket.destroy();
   }
 }
 
