@@ -16,7 +16,7 @@ import { NO_PAGES } from '#contract/values/page-paths.ts';
 import { SECURITY_HEADERS } from '#contract/values/security-headers.ts';
 import type { Log } from './log.ts';
 import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './request-json.ts';
-import { errorResponse } from './responses.ts';
+import { type ErrorResponse, errorResponse } from './responses.ts';
 import type { ServiceApp } from './service.ts';
 
 export interface RunningServer {
@@ -101,7 +101,7 @@ export async function serve(app: App, options: ServeOptions): Promise<RunningSer
   // Requests that Node would respond to without our body and header: no Host, Expect, CONNECT.
   server.on('checkExpectation', listener);
   server.on('connect', (_, socket) => respondAndClose(socket, new CodedError('HTTP400'), log));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectBroken(error, socket, log));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => void rejectBroken(error, socket, log));
   await listen(server, port, hostname);
   const bound = (server.address() as AddressInfo).port;
   const stop = () => {
@@ -162,21 +162,31 @@ function close(server: Server, connections: Connections): Promise<void> {
 }
 
 /** Responds to requests that Node's parser rejects: invalid syntax 400, oversized headers 431, time-out 408. */
-function rejectBroken(error: { readonly code?: string }, socket: Duplex, log: Log): void {
+async function rejectBroken(
+  error: { readonly code?: string; readonly rawPacket?: Buffer },
+  socket: Duplex,
+  log: Log,
+): Promise<void> {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  respondAndClose(socket, new CodedError(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400'), log);
+  const coded = new CodedError(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400');
+  const isOfMlflow = OF_MLFLOW.test(error.rawPacket?.subarray(0, MAX_URL_LENGTH).toString('latin1') ?? '');
+  const mlflow = isOfMlflow ? await import('./mlflow-errors.ts') : undefined;
+  respondAndClose(socket, coded, log, mlflow?.mlflowError);
 }
+
+/** Start of a request to a path of MLflow, whose client reads errors of its own form. */
+const OF_MLFLOW = /^[A-Z]{3,7} (?:\/services\/\w{1,20})?\/api\/2\.0\//;
 
 /** Time for a client to read its last response, ms. Its own end of the connection may stay open forever. */
 const LINGER_MS = 500;
 
-function respondAndClose(socket: Duplex, error: CodedError, log: Log): void {
+function respondAndClose(socket: Duplex, error: CodedError, log: Log, form?: ErrorForm): void {
   // Node's parser has left the socket of CONNECT: an error without a listener would end the process.
   socket.on('error', () => socket.destroy());
-  const { status, head, body } = rejection(error, log);
+  const { status, head, body } = rejection(error, log, form);
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(head).map(([name, value]) => `${name}: ${value}`),
@@ -193,9 +203,13 @@ const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'HTTP408',
 };
 
+/** Makes the body of an error from that of the contract. */
+type ErrorForm = (status: number, body: ErrorResponse['body']) => object;
+
 function rejection(
   error: CodedError,
   log: Log,
+  form: ErrorForm = (_, body) => body,
 ): { status: number; head: Record<string, string>; body: string } {
   const { status, body, headers } = errorResponse(error, log);
   const head = {
@@ -204,7 +218,7 @@ function rejection(
     'Content-Type': 'application/json',
     [CORRELATION_HEADER]: randomUUID(),
   };
-  return { status, head, body: JSON.stringify(body) };
+  return { status, head, body: JSON.stringify(form(status, body)) };
 }
 
 /** Connections of one peer address whose clients do not read: each holds a response of up to 5 MB. */

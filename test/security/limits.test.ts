@@ -111,6 +111,23 @@ describe('limits on a server only', () => {
   });
 });
 
+it.each(['', '/services/backend'])(
+  'error of the parser has the form of MLflow below %s/api/2.0/',
+  async (prefix) => {
+    const head = `GET ${prefix}/api/2.0/mlflow/runs/get?run_id=1 HTTP/1.1\r\nHost: x\r\n`;
+    for (const [rest, status] of [
+      [`X: ${'x'.repeat(50_000)}\r\n\r\n`, 431],
+      ['X\u0000: x\r\n\r\n', 400],
+    ] as const) {
+      const reply = await server.raw(head + rest);
+      expect([reply.status, Object.keys(JSON.parse(reply.text))]).toEqual([
+        status,
+        ['error_code', 'message'],
+      ]);
+    }
+  },
+);
+
 describe('slow requests', () => {
   it.each([
     ['headers', { headersTimeoutMs: 50 }, 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
