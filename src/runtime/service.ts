@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { CHALLENGE_ID_PREFIX } from '#contract/values/challenge-limits.ts';
@@ -13,6 +14,7 @@ import {
 } from '#contract/values/operation.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/values/security-headers.ts';
 import type { Caller, Ownership } from '#domain/access/access.ts';
+import { checkStopBy } from '#domain/shared/request-stop.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRejection } from './audit.ts';
 import {
   ANONYMOUS,
@@ -79,7 +81,7 @@ interface Bindings {
   /** Set by Node's server: aborted when it stops. */
   readonly closing?: AbortSignal;
   /** Set by Node's server. */
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string; readonly destroyed?: boolean } };
 }
 
 interface Variables {
@@ -268,7 +270,7 @@ async function execute(
         authorizeFields(principal, operation, body);
         await checkOwnership(operation, principal, params as Record<string, string>, deps.ownership);
         if (operation.startsWork) await deps.checkDiskSpace?.();
-        const result = await handler({
+        const input = {
           params,
           query: await cursors.open(operation, query),
           body: await cursors.open(operation, body),
@@ -277,7 +279,11 @@ async function execute(
           correlationId: c.var.correlationId,
           signal,
           closing: c.env?.closing,
-        });
+        };
+        // A call that changes something ends as if its client were there.
+        const result = await (changesState(operation)
+          ? handler(input)
+          : reads.run({ signal, socket: c.env?.incoming?.socket }, () => handler(input)));
         return cursors.sign(operation, result);
       },
     ),
@@ -285,6 +291,23 @@ async function execute(
   if (deps.checkResponses) (await conformance()).checkResponse(operation, result.status, result.body);
   return successResponse(operation, result, c.req.method);
 }
+
+/** The read in progress: its deadline, and its connection. A signal of the connection would make a whole request of each. */
+const reads = new AsyncLocalStorage<{
+  readonly signal: AbortSignal;
+  readonly socket: { readonly destroyed?: boolean } | undefined;
+}>();
+
+/** The client has closed its connection: nobody reads the response. */
+class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+checkStopBy(() => {
+  const read = reads.getStore();
+  read?.signal.throwIfAborted();
+  if (read?.socket?.destroyed) throw new ClientGone('The client has closed its connection');
+});
 
 /** The caller; throws when the operation is not allowed. */
 async function identify(c: ServiceContext, operation: Operation, deps: ServiceDeps): Promise<Principal> {
@@ -331,6 +354,8 @@ export async function fail(
   deps: Pick<ServiceDeps, 'log' | 'checkResponses'>,
   more: Record<string, string> = {},
 ): Promise<Response> {
+  // The status by which nginx logs it.
+  if (error instanceof ClientGone) return new Response(null, { status: 499 });
   const failure = errorResponse(error, deps.log);
   const { operation } = c.var;
   if (deps.checkResponses) {

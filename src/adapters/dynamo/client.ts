@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ErrorCode } from '#contract/values/errors.ts';
+import { throwIfStopped } from '#domain/shared/request-stop.ts';
 import { reportUnavailable } from './unavailable-errors.ts';
 
 export interface DynamoClientOptions {
@@ -28,6 +29,14 @@ export function createDocumentClient({
   });
   // This middleware copies each request and response, even without a logger.
   client.middlewareStack.remove('loggerMiddleware');
+  // A list reads page after page: it ends with the request.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      throwIfStopped();
+      return next(args);
+    },
+    { step: 'initialize', priority: 'high', name: 'endWithRequest' },
+  );
   return DynamoDBDocumentClient.from(reportUnavailable(client, unavailable), {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     unmarshallOptions: { wrapNumbers: Number },

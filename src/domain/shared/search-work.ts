@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
+import { throwIfStopped } from './request-stop.ts';
 
 /** Compared characters after which other requests have their turn: some ms. */
 const TURN = 1_000_000;
@@ -27,13 +28,13 @@ export class SearchWork {
   /**
    * Call it after each row. Undefined while the search may continue at once.
    *
-   * @throws CodedError VAL005 beyond the limit
+   * @throws CodedError VAL005 beyond the limit, and as {@link throwIfStopped}
    */
   turn(): Promise<void> | undefined {
     if (this.#done > MAX) throw this.#tooMuch();
     if (this.#done - this.#turn < TURN) return undefined;
     this.#turn = this.#done;
-    return new Promise((resolve) => setImmediate(resolve));
+    return new Promise<void>((resolve) => setImmediate(resolve)).then(throwIfStopped);
   }
 
   #tooMuch(): CodedError {
@@ -63,7 +64,10 @@ export async function afterOtherSearches<T>(search: () => Promise<T>): Promise<T
     });
   }
   searches++;
-  const found = last.then(search);
+  const found = last.then(() => {
+    throwIfStopped();
+    return search();
+  });
   last = found.then(
     () => searches--,
     () => searches--,
