@@ -5,7 +5,11 @@ import { CHALLENGE_OPERATIONS } from './challenges.ts';
 import { DATA_COLLECTION_OPERATIONS } from './data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './hyperopt.ts';
 import { JOB_EVENT_OPERATIONS } from './job-events.ts';
-import { MLFLOW_OPERATIONS } from './mlflow.ts';
+import { MLFLOW_ARTIFACT_OPERATIONS } from './mlflow-artifacts.ts';
+import { MLFLOW_EXPERIMENT_OPERATIONS } from './mlflow-experiments.ts';
+import { MLFLOW_MODEL_OPERATIONS } from './mlflow-models.ts';
+import { MLFLOW_RUN_OPERATIONS } from './mlflow-runs.ts';
+import { MLFLOW_VERSION_OPERATIONS } from './mlflow-versions.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';
 import { SIGNALS_OPERATIONS } from './signals.ts';
 import { STRATEGY_OPERATIONS } from './strategy.ts';
@@ -17,7 +21,11 @@ export const OPERATION_GROUPS = {
   jobEvents: JOB_EVENT_OPERATIONS,
   backtests: BACKTEST_OPERATIONS,
   registry: REGISTRY_OPERATIONS,
-  mlflow: MLFLOW_OPERATIONS,
+  mlflowModels: MLFLOW_MODEL_OPERATIONS,
+  mlflowVersions: MLFLOW_VERSION_OPERATIONS,
+  mlflowExperiments: MLFLOW_EXPERIMENT_OPERATIONS,
+  mlflowRuns: MLFLOW_RUN_OPERATIONS,
+  mlflowArtifacts: MLFLOW_ARTIFACT_OPERATIONS,
   webhooks: WEBHOOK_OPERATIONS,
   signals: SIGNALS_OPERATIONS,
   strategy: STRATEGY_OPERATIONS,

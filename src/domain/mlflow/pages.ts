@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/values/errors.ts';
 import { MLFLOW_LIMITS } from '#contract/values/registry-limits.ts';
 import type { Cursors } from '../shared/cursors.ts';
-import { SearchWork } from '../shared/search-work.ts';
+import { afterOtherSearches, SearchWork } from '../shared/search-work.ts';
 import { compareBy, type KnownFields, parseFilter, parseOrders, type Searchable } from './filter.ts';
 
 /** Query of a list. An empty text is one that is not given. */
@@ -64,4 +64,22 @@ export function pageOf<T>(
     items: items.slice(start, end),
     next_page_token: end < items.length ? cursors.encode([String(end)], scope) : '',
   };
+}
+
+/** List that a caller searches: what its items are searched by, and how many are on a page at most. */
+interface SearchedList<T> {
+  readonly fields: KnownFields;
+  readonly searchable: (item: T) => Searchable;
+  readonly most: number;
+}
+
+/** One page of the items that pass the filter. They are read, and searched, after other searches. Throws VAL005, VAL006. */
+export async function searchPage<T>(
+  cursors: Cursors,
+  query: ListQuery,
+  { fields, searchable, most }: SearchedList<T>,
+  read: () => Promise<readonly T[]>,
+): Promise<ReturnType<typeof pageOf<T>>> {
+  const found = await afterOtherSearches(async () => select(await read(), query, fields, searchable));
+  return pageOf(cursors, found, fields.of, query, most);
 }

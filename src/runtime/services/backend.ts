@@ -119,7 +119,19 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     registry: lazy(async () =>
       (await import('./registry.ts')).registryHandlers(await registryDeps(), ownership),
     ),
-    mlflow: lazy(async () => (await import('./mlflow.ts')).mlflowHandlers(await registryDeps(), ownership)),
+    mlflowModels: lazy(async () =>
+      (await import('./mlflow-models.ts')).mlflowModelHandlers(await registryDeps(), ownership),
+    ),
+    mlflowVersions: lazy(async () =>
+      (await import('./mlflow-versions.ts')).mlflowVersionHandlers(await registryDeps(), ownership),
+    ),
+    mlflowExperiments: lazy(async () =>
+      (await import('./mlflow-experiments.ts')).mlflowExperimentHandlers(deps),
+    ),
+    mlflowRuns: lazy(async () => (await import('./mlflow-runs.ts')).mlflowRunHandlers(deps, ownership)),
+    mlflowArtifacts: lazy(async () =>
+      (await import('./mlflow-artifacts.ts')).mlflowArtifactHandlers(deps, ownership),
+    ),
     webhooks: lazy(async () => {
       const { webhookHandlers } = await import('./webhooks.ts');
       return webhookHandlers({ ...deps, ...deps.webhookDelivery, ownership });

@@ -5,33 +5,23 @@ import type { Caller } from '#domain/access/access.ts';
 import { listExperiments } from '#domain/jobs/experiments.ts';
 import type { Attributes, KnownFields, Searchable } from '#domain/mlflow/filter.ts';
 import { asRecord } from '#domain/mlflow/models.ts';
-import { checkQuery, type ListQuery, pageOf, select } from '#domain/mlflow/pages.ts';
+import { checkQuery, type ListQuery, searchPage } from '#domain/mlflow/pages.ts';
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import type { MlflowRunsDeps } from '#domain/mlflow/search-runs.ts';
-import { afterOtherSearches } from '#domain/shared/search-work.ts';
 import { callerOf, type Principal } from '../authenticate.ts';
 import type { GroupHandlers } from '../handler.ts';
 
-type ExperimentOperation = `mlflow${'Search' | 'List'}Experiments` | `mlflowGetExperiment${'' | 'ByName'}`;
-
 /** Handlers of MLflow's experiments. */
-export function mlflowExperimentHandlers(
-  deps: MlflowRunsDeps,
-): Pick<GroupHandlers<'mlflow'>, ExperimentOperation> {
+export function mlflowExperimentHandlers(deps: MlflowRunsDeps): GroupHandlers<'mlflowExperiments'> {
   const searchExperiments = async (
     principal: Principal,
     query: ListQuery & { readonly view_type?: string | undefined },
   ) => {
     checkQuery(query);
-    const found = await afterOtherSearches(async () => {
-      const all = query.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
-      return select(all, query, EXPERIMENT_FIELDS, searchableExperiment);
-    });
-    const page = pageOf(deps.cursors, found, 'experiments', query, MLFLOW_LIMITS.experiments);
-    return {
-      status: 200 as const,
-      body: { experiments: page.items, next_page_token: page.next_page_token },
-    };
+    const { items, next_page_token } = await searchPage(deps.cursors, query, SEARCHED, async () =>
+      query.view_type === 'DELETED_ONLY' ? [] : experimentsOf(deps, callerOf(principal)),
+    );
+    return { status: 200 as const, body: { experiments: items, next_page_token } };
   };
   return {
     mlflowSearchExperiments: async ({ body, principal }) => searchExperiments(principal, body),
@@ -59,6 +49,12 @@ function searchableExperiment({ name, experiment_id, last_update_time, tags }: M
   const attributes: Attributes<typeof EXPERIMENT_FIELDS> = { name, experiment_id, last_update_time };
   return { attributes, tags: asRecord(tags) };
 }
+
+const SEARCHED = {
+  fields: EXPERIMENT_FIELDS,
+  searchable: searchableExperiment,
+  most: MLFLOW_LIMITS.experiments,
+};
 
 function experiment(name: string | null, lastSubmitted: string | undefined): MlflowExperiment {
   return {

@@ -1,0 +1,96 @@
+import {
+  MlflowModelsQuery,
+  MlflowNothing,
+  MlflowTagDeletion,
+  MlflowTagRequest,
+  MlflowTransitionRequest,
+  MlflowUri,
+  MlflowVersionAnswer,
+  MlflowVersionPage,
+  MlflowVersionQuery,
+  MlflowVersionRequest,
+} from '../registry/mlflow-api.ts';
+import type { Operation } from '../values/operation.ts';
+import { CHANGE, OF_MODEL, READ } from './mlflow-rows.ts';
+
+const versions = '/api/2.0/mlflow/model-versions';
+
+/** Rows of the versions of MLflow's registered models. */
+export const MLFLOW_VERSION_OPERATIONS = [
+  {
+    id: 'mlflowSearchVersions',
+    ...READ,
+    method: 'GET',
+    path: `${versions}/search`,
+    summary: 'search_model_versions',
+    query: MlflowModelsQuery,
+    success: { 200: { description: 'One page', schema: MlflowVersionPage } },
+    errors: ['VAL006', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowGetVersion',
+    ...READ,
+    method: 'GET',
+    path: `${versions}/get`,
+    summary: 'get_model_version',
+    query: MlflowVersionQuery,
+    success: { 200: { description: 'The version', schema: MlflowVersionAnswer } },
+    errors: [...OF_MODEL, 'RES003'],
+  },
+  {
+    id: 'mlflowGetDownloadUri',
+    ...READ,
+    method: 'GET',
+    path: `${versions}/get-download-uri`,
+    summary: 'get_model_version_download_uri: artifacts of the registered backtest',
+    query: MlflowVersionQuery,
+    success: { 200: { description: 'The address', schema: MlflowUri } },
+    errors: [...OF_MODEL, 'RES003'],
+  },
+  {
+    id: 'mlflowCreateVersion',
+    ...CHANGE,
+    method: 'POST',
+    path: `${versions}/create`,
+    summary: 'create_model_version: register a completed backtest',
+    description: 'The rules are those of `registerStrategy`, without thresholds.',
+    body: MlflowVersionRequest,
+    success: { 200: { description: 'The version', schema: MlflowVersionAnswer } },
+    errors: ['VAL004', 'VAL005', 'VAL006', 'RES001', 'RES003', 'RES005', 'RES006', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowSetVersionTag',
+    ...CHANGE,
+    method: 'POST',
+    path: `${versions}/set-tag`,
+    summary: 'set_model_version_tag',
+    description: 'Stored as the tag `key=value`. Tags of the platform, `touchstone.…`, cannot be set.',
+    body: MlflowTagRequest,
+    success: { 200: { description: 'Set', schema: MlflowNothing } },
+    errors: ['VAL005', 'RES003', 'RES005', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowDeleteVersionTag',
+    ...CHANGE,
+    method: 'DELETE',
+    path: `${versions}/delete-tag`,
+    summary: 'delete_model_version_tag',
+    description: 'A tag that the version does not have is deleted already.',
+    body: MlflowTagDeletion,
+    success: { 200: { description: 'Deleted', schema: MlflowNothing } },
+    errors: ['VAL005', 'RES003', 'RES005', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowTransitionStage',
+    ...CHANGE,
+    method: 'POST',
+    path: `${versions}/transition-stage`,
+    summary: 'transition_model_version_stage: stage, promote or roll back a version',
+    description:
+      'The rules are those of `stageVersion`, `promoteVersion` and `rollbackModel`. Production needs the role approver.',
+    body: MlflowTransitionRequest,
+    success: { 200: { description: 'The version after the transition', schema: MlflowVersionAnswer } },
+    errors: ['VAL004', 'VAL005', 'VAL006', 'RES003', 'RES005', 'RES006', ...OF_MODEL],
+    startsWork: true,
+  },
+] as const satisfies readonly Operation[];
