@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CodedError } from '#contract/values/errors.ts';
-import { namesOf, sound, strategiesFixture } from './strategies-fixture.ts';
+import { namesOf, sound, startupRejection, strategiesFixture, withStartup } from './strategies-fixture.ts';
 
 const fixture = strategiesFixture();
 const { add, open, brokenOf } = fixture;
@@ -151,54 +150,32 @@ function forged(changes: Record<string, unknown>): string {
 }
 
 describe('startupCandles', () => {
-  const strategy = (body: string) =>
-    sound(
-      `name: 'mine', parameters: { n: { kind: 'integer', default: 1, min: 0, max: 100, description: 'N' } }, startupCandles({ n }) { ${body} }`,
-    );
-  const rejection = async (response: Promise<number>) => {
-    const error = await response.then(
-      (value) => `answered ${value}`,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(CodedError);
-    expect(error).toMatchObject({ code: 'VAL006', field: 'config.params' });
-    return (error as CodedError).message;
-  };
-
   it.each([
     ['exits', 'if (n > 50) process.exit(); return n;', 'process.exit is not a function'],
     ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'returned 1000000000, which is not an integer'],
     ['returns a string', `return n > 50 ? '7' : n;`, 'returned 7, which is not an integer'],
-  ])(
-    'startupCandles is VAL006 when the function %s, and other parameters are still computed',
-    async (_, body, message) => {
-      add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
-      add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
-      const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
-      const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
-      const [bad, good, elsewhere] = await Promise.allSettled([
-        rejection(mine.startupCandles({ n: 99 })),
-        mine.startupCandles({ n: 4 }),
-        other.startupCandles({ n: 1 }),
-      ]);
-      expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
-      expect(good).toMatchObject({ status: 'fulfilled' });
-      expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
-    },
+    ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
+    [
+      'returns a fraction',
+      'if (n <= 50) return n; return n / 2;',
+      'returned 49.5, which is not an integer from 0 to 1000000',
+    ],
+  ])('startupCandles throws VAL006 only for the parameters for which the function %s', (_, body, message) =>
+    fixture.expectRejection(body, message),
   );
 
   it('startupCandles cannot forge a reply', async () => {
     const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":3}\\n'); return n;`;
-    add('mine.ts', strategy(`if (n === 7) { ${forges} } return n;`));
+    add('mine.ts', withStartup(`if (n === 7) { ${forges} } return n;`));
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
-    expect(await rejection(mine.startupCandles({ n: 7 }))).toContain(
+    expect(await startupRejection(mine.startupCandles({ n: 7 }))).toContain(
       'process.getBuiltinModule is not a function',
     );
     expect(await mine.startupCandles({ n: 8 })).toBe(8);
   });
 
   it('startupCandles uses a new process when the previous one has ended', async () => {
-    add('mine.ts', `setTimeout(() => { throw new Error('late'); }, 1);\n${strategy('return n;')}`);
+    add('mine.ts', `setTimeout(() => { throw new Error('late'); }, 1);\n${withStartup('return n;')}`);
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
     const responses = [];
     for (const n of [2, 3, 4]) responses.push(await mine.startupCandles({ n }).catch(() => n));
@@ -206,7 +183,7 @@ describe('startupCandles', () => {
   });
 
   it('startupCandles is computed concurrently for many parameters', async () => {
-    add('mine.ts', strategy('return 2 * n;'));
+    add('mine.ts', withStartup('return 2 * n;'));
     const mine = (await open().find('mine'))!;
     const responses = await Promise.all(
       Array.from({ length: 300 }, (_, n) => mine.startupCandles({ n: n % 100 })),
@@ -214,27 +191,6 @@ describe('startupCandles', () => {
     expect(responses).toEqual(Array.from({ length: 300 }, (_, n) => 2 * (n % 100)));
     expect(mine.defaultStartup).toBe(2);
   });
-
-  it.each([
-    ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
-    ['returns a fraction', 'return n / 2;', 'returned 49.5, which is not an integer from 0 to 1000000'],
-  ])(
-    'startupCandles throws VAL006 only for the parameters for which the function %s',
-    async (_, body, message) => {
-      add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
-      add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
-      const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
-      const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
-      const [bad, good, elsewhere] = await Promise.allSettled([
-        rejection(mine.startupCandles({ n: 99 })),
-        mine.startupCandles({ n: 4 }),
-        other.startupCandles({ n: 1 }),
-      ]);
-      expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
-      expect(good).toMatchObject({ status: 'fulfilled' });
-      expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
-    },
-  );
 });
 
 describe('changed strategy files', () => {

@@ -89,37 +89,8 @@ describe('process that reads a strategy file', () => {
 });
 
 describe('startupCandles', () => {
-  const strategy = (body: string) =>
-    sound(
-      `name: 'mine', parameters: { n: { kind: 'integer', default: 1, min: 0, max: 100, description: 'N' } }, startupCandles({ n }) { ${body} }`,
-    );
-  const rejection = async (response: Promise<number>) => {
-    const error = await response.then(
-      (value) => `answered ${value}`,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(CodedError);
-    expect(error).toMatchObject({ code: 'VAL006', field: 'config.params' });
-    return (error as CodedError).message;
-  };
-
-  it.each([['throws', `if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no']])(
-    'startupCandles throws VAL006 only for the parameters for which the function %s',
-    async (_, body, message) => {
-      add('mine.ts', strategy(body));
-      add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
-      const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
-      const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
-      const [bad, good, elsewhere] = await Promise.allSettled([
-        rejection(mine.startupCandles({ n: 99 })),
-        mine.startupCandles({ n: 4 }),
-        other.startupCandles({ n: 1 }),
-      ]);
-      expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
-      expect(good).toMatchObject({ status: 'fulfilled' });
-      expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
-    },
-  );
+  it('startupCandles throws VAL006 only for the parameters for which the function throws', () =>
+    fixture.expectRejection(`if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no'));
 });
 
 describe('changed strategy files', () => {

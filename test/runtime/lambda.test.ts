@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CORRELATION_HEADER } from '#contract/values/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { accepted, fakeHandlers, fakeOwnership } from '../support/backend.ts';
+import { capturedOutput } from '../support/captured-output.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -31,23 +32,7 @@ const handler = serviceLambda(
 );
 const call = (changes: Parameters<typeof gatewayEvent>[0]) => handler(gatewayEvent(changes), LAMBDA_CONTEXT);
 
-/** Log lines of the function: Powertools has its own console on standard output. */
-let output = '';
-beforeEach(() => {
-  output = '';
-  const write = (chunk: unknown) => {
-    output += String(chunk);
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(write as never);
-  vi.spyOn(process.stderr, 'write').mockImplementation(write as never);
-});
-afterEach(() => vi.restoreAllMocks());
-const lines = () =>
-  output
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const { lines } = capturedOutput();
 
 describe('REST API event', () => {
   it("response has the gateway's request ID when the caller sent no correlation ID", async () => {

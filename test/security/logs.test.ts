@@ -1,29 +1,15 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { CodedError } from '#contract/values/errors.ts';
 import { createLogger } from '#runtime/log.ts';
+import { capturedOutput } from '../support/captured-output.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
 /** The log is one JSON object per line; callers cannot forge lines, and it contains no secret. */
 
-let output = '';
-beforeEach(() => {
-  output = '';
-  const write = (chunk: unknown) => {
-    output += String(chunk);
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(write as never);
-  vi.spyOn(process.stderr, 'write').mockImplementation(write as never);
-});
-afterEach(() => vi.restoreAllMocks());
+const captured = capturedOutput();
+const { lines } = captured;
 
 const log = createLogger('test', 'INFO');
-/** All lines. Throws for a line that is not a JSON object. */
-const lines = () =>
-  output
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Record<string, any>);
 
 const TRICKS = [
   '\n{"level":"ERROR"}',
@@ -60,7 +46,7 @@ describe('request log', async () => {
       message: 'request',
       correlation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
+    expect(captured.text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
   });
 
   it('log omits headers and the query', async () => {
@@ -72,22 +58,22 @@ describe('request log', async () => {
     };
     await server.call({ path: '/api/v1/health?token=secret-query', headers });
     expect(lines()).toHaveLength(1);
-    expect(output).not.toContain('secret');
+    expect(captured.text).not.toContain('secret');
   });
 
   it('error text is truncated and stays on one line', async () => {
     const { text } = await server.call({ path: '/api/v1/backtests/bt-1' });
     expect(text).not.toContain('no such');
     expect(lines().map(({ level }) => level)).toEqual(['ERROR', 'INFO']);
-    expect(output.length).toBeLessThan(40_000);
-    expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
+    expect(captured.text.length).toBeLessThan(40_000);
+    expect(captured.text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
   });
 
   it('log omits a token in the cause of an error', async () => {
     await server.call({ path: '/api/v1/backtests' });
     expect(lines()[0]).toMatchObject({ level: 'ERROR', code: 'DATA005' });
-    expect(output).toContain('Bearer [left out]');
-    expect(output).not.toContain('abc.def');
+    expect(captured.text).toContain('Bearer [left out]');
+    expect(captured.text).not.toContain('abc.def');
   });
 });
 
@@ -99,7 +85,7 @@ it('invalid event is rejected and logged as JSON only', async () => {
   }
   expect(printed).not.toHaveBeenCalled();
   // Powertools logs that there are no metrics to publish.
-  expect(output).not.toMatch(/ERROR|TRACE|Error/);
+  expect(captured.text).not.toMatch(/ERROR|TRACE|Error/);
 });
 
 describe('secrets in the log', () => {

@@ -130,6 +130,8 @@ describe('backtest workflow definition', () => {
   });
 });
 
+/** States up to the result of the freshness check. */
+const CHECKED = ['ChooseCollection', 'CheckFreshness', 'IsFresh'];
 /** States between collection and run for a job without a registered image. */
 const OWN_IMAGE = ['ChooseImage', 'UsePlatformImage', 'ChooseCapacity'];
 /** States after a task that has recorded its outcome itself. */
@@ -149,14 +151,7 @@ describe('freshness check', () => {
 
   test('fresh candles are not collected', async () => {
     const { path, calls } = await run(fresh);
-    expect(path).toEqual([
-      'ChooseCollection',
-      'CheckFreshness',
-      'IsFresh',
-      ...OWN_IMAGE,
-      'RunBacktest',
-      ...ENDED,
-    ]);
+    expect(path).toEqual([...CHECKED, ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
     expect(calls[0]!.parameters).toEqual({
       FunctionName: 'DataProxy',
       Payload: {
@@ -181,15 +176,7 @@ describe('freshness check', () => {
   ])('candles are collected for a freshness result that is %s', async (_, step) => {
     const { path, failure } = await run(step);
     expect(failure).toBeUndefined();
-    expect(path).toEqual([
-      'ChooseCollection',
-      'CheckFreshness',
-      'IsFresh',
-      'CollectData',
-      ...OWN_IMAGE,
-      'RunBacktest',
-      ...ENDED,
-    ]);
+    expect(path).toEqual([...CHECKED, 'CollectData', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
   });
 
   test('candles are collected after retries when the proxy fails', async () => {
@@ -239,14 +226,7 @@ describe('collection step', () => {
     'only stale candles are collected with %j',
     async (input) => {
       const { path } = await run(input);
-      expect(path).toEqual([
-        'ChooseCollection',
-        'CheckFreshness',
-        'IsFresh',
-        ...OWN_IMAGE,
-        'RunBacktest',
-        ...ENDED,
-      ]);
+      expect(path).toEqual([...CHECKED, ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
     },
   );
 
@@ -262,9 +242,7 @@ describe('collection step', () => {
     });
     expect(failure).toBeUndefined();
     expect(path).toEqual([
-      'ChooseCollection',
-      'CheckFreshness',
-      'IsFresh',
+      ...CHECKED,
       'CollectData',
       'ClassifyCollectionFailure',
       ...OWN_IMAGE,
@@ -350,14 +328,7 @@ describe('capacity', () => {
       CheckFreshness: fresh,
       RunBacktestOnDemand: ok,
     });
-    expect(path).toEqual([
-      'ChooseCollection',
-      'CheckFreshness',
-      'IsFresh',
-      ...OWN_IMAGE,
-      'RunBacktestOnDemand',
-      ...ENDED,
-    ]);
+    expect(path).toEqual([...CHECKED, ...OWN_IMAGE, 'RunBacktestOnDemand', ...ENDED]);
     expect(calls[1]!.parameters.CapacityProviderStrategy).toEqual([
       { CapacityProvider: 'FARGATE', Weight: 1 },
     ]);
