@@ -36,8 +36,7 @@ class Output {
 
   repeat(distance: number, count: number): void {
     const from = this.#length - distance;
-    if (from < 0 || distance === 0 || count > this.bytes.length - this.#length)
-      throw new RangeError('corrupt');
+    if (from < 0 || distance === 0 || count > this.bytes.length - this.#length) throw corrupt();
     for (let index = 0; index < count; index++) this.bytes[this.#length++] = this.bytes[from + index]!;
   }
 }
@@ -66,23 +65,55 @@ function decompressSnappy(page: Uint8Array, length: number): Uint8Array {
   return output.bytes;
 }
 
-/** Format: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md */
 function decompressLz4(page: Uint8Array, length: number): Uint8Array {
-  const output = new Output(length);
-  let at = 0;
-  const more = (count: number) => {
-    let total = count;
-    for (let byte = 255; total >= 15 && byte === 255; total += byte) byte = page[at++] ?? 0;
-    return total;
-  };
-  while (at < page.length) {
-    const token = page[at++]!;
-    const literals = more(token >> 4);
-    output.append(page.subarray(at, at + literals));
-    at += literals;
-    if (at >= page.length) break;
-    const distance = (page[at++] ?? 0) + (page[at++] ?? 0) * 256;
-    output.repeat(distance, more(token & 15) + 4);
-  }
-  return output.bytes;
+  const output = new Uint8Array(length);
+  if (page.length > 0) decodeLz4Block(page, output, 0);
+  return output;
 }
+
+/** Smallest count of bytes that LZ4 repeats. */
+const MIN_MATCH = 4;
+/** Bytes from which copying in one call is faster than byte by byte. */
+const LONG = 32;
+
+/**
+ * Decompresses an LZ4 block into `output` from a position on, and returns the position after it. It may refer to earlier bytes of
+ * `output`, as a block of a frame does. Format: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
+ *
+ * @throws RangeError for a block that ends early, or refers to bytes outside of the output
+ */
+export function decodeLz4Block(block: Uint8Array, output: Uint8Array, from: number): number {
+  let at = 0;
+  let written = from;
+  const more = (count: number) => {
+    if (count < 15) return count;
+    let total = count;
+    for (;;) {
+      const byte = block[at++];
+      if (byte === undefined) throw corrupt();
+      total += byte;
+      if (byte < 255) return total;
+    }
+  };
+  for (;;) {
+    const token = block[at++];
+    if (token === undefined) throw corrupt();
+    const literals = more(token >> 4);
+    if (literals > block.length - at || literals > output.length - written) throw corrupt();
+    if (literals < LONG) for (let i = 0; i < literals; i++) output[written + i] = block[at + i]!;
+    else output.set(block.subarray(at, at + literals), written);
+    at += literals;
+    written += literals;
+    if (at === block.length) return written;
+
+    if (block.length - at < 2) throw corrupt();
+    const offset = block[at]! | (block[at + 1]! << 8);
+    at += 2;
+    const matched = more(token & 15) + MIN_MATCH;
+    if (offset === 0 || offset > written || matched > output.length - written) throw corrupt();
+    // Byte by byte: a match may overlap what it writes.
+    for (const end = written + matched; written < end; written++) output[written] = output[written - offset]!;
+  }
+}
+
+const corrupt = () => new RangeError('corrupt');

@@ -1,3 +1,4 @@
+import { decodeLz4Block } from '../../parquet/decompress-page.ts';
 import { BadFileError } from '../file-rows.ts';
 
 const MAGIC = 0x184d2204;
@@ -6,14 +7,11 @@ const FLAG = { dictionary: 0x01, contentSize: 0x08, blockChecksum: 0x10, version
 const VERSION_1 = 0x40;
 /** Flag in the size of an uncompressed block. */
 const STORED = 0x8000_0000;
-const MIN_MATCH = 4;
-/** Bytes from which copying in one call is faster than byte by byte. */
-const LONG = 32;
 
 /**
  * Decompresses an LZ4 frame of known length. A frame that ends early, refers to bytes outside itself or has another length is
  * an error. Checksums are skipped: Arrow's writers omit them.
- * Format: https://github.com/lz4/lz4/tree/dev/doc, lz4_Frame_format and lz4_Block_format.
+ * Format: https://github.com/lz4/lz4/tree/dev/doc, lz4_Frame_format.
  * @param length decompressed length, bytes
  * @throws BadFileError
  */
@@ -33,7 +31,7 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<Ar
       const end = at + (size % STORED);
       if (end > frame.length) throw corrupt();
       const block = frame.subarray(at, end);
-      if (size < STORED) written = decodeBlock(block, output, written);
+      if (size < STORED) written = decodeLz4Block(block, output, written);
       else {
         output.set(block, written);
         written += block.length;
@@ -46,41 +44,6 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<Ar
     throw corrupt(cause);
   }
   return output;
-}
-
-/** Appends a block's bytes to `output` and returns the new length. A block may refer to bytes of earlier blocks. */
-function decodeBlock(block: Uint8Array, output: Uint8Array, from: number): number {
-  let at = 0;
-  let written = from;
-  const more = (count: number) => {
-    if (count < 15) return count;
-    let total = count;
-    for (;;) {
-      const byte = block[at++];
-      if (byte === undefined) throw corrupt();
-      total += byte;
-      if (byte < 255) return total;
-    }
-  };
-  for (;;) {
-    const token = block[at++];
-    if (token === undefined) throw corrupt();
-    const literals = more(token >> 4);
-    if (literals > block.length - at || literals > output.length - written) throw corrupt();
-    if (literals < LONG) for (let i = 0; i < literals; i++) output[written + i] = block[at + i]!;
-    else output.set(block.subarray(at, at + literals), written);
-    at += literals;
-    written += literals;
-    if (at === block.length) return written;
-
-    if (block.length - at < 2) throw corrupt();
-    const offset = block[at]! | (block[at + 1]! << 8);
-    at += 2;
-    const matched = more(token & 15) + MIN_MATCH;
-    if (offset === 0 || offset > written || matched > output.length - written) throw corrupt();
-    // Byte by byte: a match may overlap what it writes.
-    for (const end = written + matched; written < end; written++) output[written] = output[written - offset]!;
-  }
 }
 
 const corrupt = (cause?: unknown) => new BadFileError('its LZ4 compressed data is corrupt', { cause });
