@@ -3,7 +3,18 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Float32, Int64, TimestampMillisecond, Utf8, vectorFromArray } from 'apache-arrow';
+import {
+  Dictionary,
+  Float16,
+  Float32,
+  Int32,
+  Int64,
+  makeData,
+  makeVector,
+  TimestampMillisecond,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { FileReader } from '#adapters/import/formats/file-reader.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
@@ -92,6 +103,16 @@ describe('columns of other types', () => {
   test.each([
     ['integer milliseconds', { date: vectorFromArray(column(0).map(BigInt), new Int64()) }],
     ['integer volumes', { volume: vectorFromArray(column(5).map(BigInt), new Int64()) }],
+    [
+      'times as text in a dictionary',
+      {
+        date: vectorFromArray(
+          column(0).map((time) => new Date(time).toISOString()),
+          new Dictionary(new Utf8(), new Int32()),
+        ),
+      },
+    ],
+    ['prices as text', { close: vectorFromArray(column(4).map(String), new Utf8()) }],
     ['single-precision numbers', { close: vectorFromArray(column(4), new Float32()) }],
     [
       'an additional column',
@@ -106,6 +127,18 @@ describe('columns of other types', () => {
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), ...others }));
     expect(await load()).toMatchObject([{ outcome: 'imported', notes: [] }]);
     expect(await stored('5m')).toEqual(candles);
+  });
+
+  test('import accepts half-precision numbers', async () => {
+    const flat = (bits: number) =>
+      makeVector(makeData({ type: new Float16(), data: new Uint16Array(rows.length).fill(bits) }));
+    const date = vectorFromArray(column(0), new TimestampMillisecond());
+    // 101.5, 1024, 2^-20 (below the smallest normal number) and 3 by IEEE 754.
+    const prices = { open: flat(0x5658), high: flat(0x6400), low: flat(0x0010), close: flat(0x0010) };
+    put('BTC_USDT_USDT-5m-futures.feather', feather({ date, ...prices, volume: flat(0x4200) }));
+    expect(await load()).toMatchObject([{ outcome: 'imported', notes: [] }]);
+    const { open, high, low } = await stored('5m');
+    expect([open![0], high![0], low![0]]).toEqual([101.5, 1_024, 2 ** -20]);
   });
 
   test('import accepts the time column name timestamp', async () => {
