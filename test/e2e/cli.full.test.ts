@@ -202,14 +202,10 @@ describe('touchstone import', () => {
       'XRP_USDT_USDT-1h-futures.json.gz',
       [0, 3, 1, 1, 20].map((i) => [start + i * hour, 1, 2, 0.5, 1.5, 9]),
     );
-    for (const name of [
-      'BTC_USDT_USDT-45m-futures',
-      'BTC_USDT_USDT-8h-index',
-      'BTC_USDT_USDT-trades',
-      '../BTC-5m',
-    ]) {
+    for (const name of ['BTC_USDT_USDT-45m-futures', 'BTC_USDT_USDT-8h-index', 'BTC_USDT_USDT-trades']) {
       writeFileSync(join(futures, `${name}.feather`), '');
     }
+    copyFileSync(join(fixtures, 'lz4.feather'), join(data, 'BTC-5m.feather'));
     writeFileSync(join(futures, 'BTC_USDT_USDT-\u001b[2J-1h-futures.feather'), '');
 
     const { code, out } = await touchstone('import', data);
@@ -222,14 +218,14 @@ describe('touchstone import', () => {
       /freqtrade +│ funding rates .*│ JSON +│ +1 /,
       /freqtrade +│ mark prices .*│ JSON +│ +1 /,
       /freqtrade +│ not for import .*│ +4 /,
-      /not recognized │ not for import .*│ +1 /,
+      /Candles +│ series named in the rows .*│ BTC +│ 5m +│ Feather +│ +1 /,
       /BTC\/USDT:USDT │ 5m +│ +1 │ +200 │ +200 │ 2025-03-01 00:00 │ 2025-03-01 16:35 │ +0 │ +0 │ +0 │/,
       /BTC\/USDT:USDT │ funding │ +1 │ +1 │/,
       /ETH\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +1 │/,
       /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in time order: sorted$/,
-      /skipped │ BTC is not a valid symbol.*│ BTC-5m.feather/,
+      /skipped │ the file does not say whether BTC is spot.*│ BTC-5m.feather/,
       /skipped │ timeframe 45m is not one of .*│ futures\/BTC_USDT_USDT-45m-futures.feather/,
       /skipped │ candles of type index.*│ futures\/BTC_USDT_USDT-8h-index.feather/,
       /skipped │ trades; .*│ futures\/BTC_USDT_USDT-trades.feather/,

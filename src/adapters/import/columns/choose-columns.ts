@@ -200,7 +200,9 @@ class Chooser {
     const quote = this.#first(VOLUMES.quote);
     const base = this.#first(VOLUMES.base);
     if (base !== undefined) {
-      if (quote !== undefined && this.#samples.length > 0 && !this.#isBase(base, quote, close)) {
+      // A column next to `quote_volume` is the base asset's; next to `turnover` it may count anything.
+      const isUnclear = quote !== undefined && !this.#plain[quote]!.includes('quote');
+      if (isUnclear && this.#samples.length > 0 && !this.#isBase(base, quote, close)) {
         this.#notes.push(
           `${this.#names[base]} times the price is not ${this.#names[quote]}: it may count contracts. --columns volume=NAME takes another column`,
         );
