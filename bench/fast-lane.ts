@@ -57,7 +57,7 @@ function executionsOf(fixture: TaskFixture, lambda: LambdaRuntime, onEnd: (error
   const integrations = localIntegrations({
     functions: {
       DataProxy: async ({ params }: { params: FreshnessQuery }) => {
-        const deps = { series: stores.series, clock: Date, defaultExchange: 'bench' };
+        const deps = { ...stores, clock: Date, defaultExchange: 'bench' };
         const query = { ...params, stale_threshold_hours: 24 };
         return { statusCode: 200, body: { data: { result: await getDataFreshness(deps, query) } } };
       },

@@ -3,6 +3,7 @@ import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
   FILL_MODELS,
+  GAP_TOLERANCE,
   PRECISIONS,
 } from '#contract/values/backtest-limits.ts';
 import { JOB_STATUSES } from '#contract/values/job-limits.ts';
@@ -81,9 +82,12 @@ export function addRunOptions(command: Command): Command {
   const ranged = addMarketOptions(command)
     .option(
       '--start <time>',
-      `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
+      `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end; of imported candles the first that all pairs have, plus startup)`,
     )
-    .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
+    .option(
+      '--end <time>',
+      'ISO 8601, UTC, exclusive (default: the newest stored candle; of imported candles the last that all pairs have)',
+    )
     .option(
       '--universe <name=value>',
       'choose the pairs over time by volume: n=20, lookback_days=30, rebalance=daily, weekly or monthly, min_age_days=90, delisting_haircut=0.05; --pairs are the candidates (default: all stored); repeatable',
@@ -103,6 +107,11 @@ export function addRunOptions(command: Command): Command {
     ).choices(FILL_MODELS),
   );
   return addExitOptions(filled)
+    .option(
+      '--max-missing <ratio>',
+      `candles that may be lost of a series; closed times and times without trades do not count (default: ${GAP_TOLERANCE})`,
+      costRatio,
+    )
     .option(
       '--seed <n>',
       `seed of all random numbers (default: ${BACKTEST_DEFAULTS.seed})`,
@@ -183,6 +192,7 @@ export interface RunOptions extends AccountOptions {
   readonly slippage?: number;
   readonly slippageModel?: Readonly<Record<string, unknown>>;
   readonly leverage?: number;
+  readonly maxMissing?: number;
   readonly fillModel?: string;
   readonly stoploss?: number;
   readonly roi?: Readonly<Record<string, number>>;
@@ -235,6 +245,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       slippage_model: merged('slippage_model', options.slippageModel ?? {}),
       leverage: options.leverage,
       ...accountFields(options, config),
+      max_missing: options.maxMissing,
       fill_model: options.fillModel,
       stoploss: options.stoploss,
       minimal_roi: options.roi,

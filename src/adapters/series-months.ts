@@ -1,7 +1,11 @@
 import { DAY_MS } from '#contract/values/durations.ts';
 import { GAP_LIMITS } from '#contract/values/market-data-limits.ts';
-import type { DayChanges, Gap, SeriesInfo, SeriesKey, SeriesMonth } from '#domain/ports.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+
+import { explainGaps, gapRulesOf, gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
+import { findSessions } from '#domain/data/gaps/find-sessions.ts';
+import { sessionsOf } from '#domain/data/gaps/sessions.ts';
+import type { DayChanges, Gap, SeriesInfo, SeriesKey, SeriesMonth, SeriesOrigin } from '#domain/ports.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 
 /**
  * Summary of a month's file.
@@ -10,12 +14,9 @@ import { TIMEFRAME_MS } from '#engine/timeframe.ts';
  * @param step length of a candle, ms
  */
 export function describeMonth(month: string, times: Float64Array, step: number): SeriesMonth {
-  const allGaps: Gap[] = [];
-  for (let row = 1; row < times.length; row++) {
-    const missing = (times[row]! - times[row - 1]!) / step - 1;
-    if (missing > 0) allGaps.push([times[row - 1]! + step, missing]);
-  }
-  const { gaps, longest_omitted_gap } = longestOf(allGaps, GAP_LIMITS.month);
+  const allGaps = gapsBetween(times, step);
+  const limit = allGaps.length <= GAP_LIMITS.whole ? GAP_LIMITS.whole : GAP_LIMITS.month;
+  const { gaps, longest_omitted_gap } = longestOf(allGaps, limit);
   const [first, last] = [times[0]!, times.at(-1)!];
   return { month, first, last, count: times.length, gap_count: allGaps.length, gaps, longest_omitted_gap };
 }
@@ -31,33 +32,67 @@ function longestOf(
   return { gaps: allGaps.filter((gap) => listed.has(gap)), longest_omitted_gap: byLength[limit]![1] };
 }
 
-/** Summary of a series with at least one month; gaps between months count like gaps within them. */
-export function summarizeMonths(series: SeriesKey, months: readonly SeriesMonth[], at: string): SeriesInfo {
+/**
+ * Summary of a series with at least one month; gaps between months count like gaps within them. Each gap is explained: those that are
+ * damage are listed. Gaps that a month does not list are damage in a series with closed times.
+ *
+ * @param origin what imports state of the series
+ */
+export function summarizeMonths(
+  series: SeriesKey,
+  months: readonly SeriesMonth[],
+  at: string,
+  origin: SeriesOrigin = {},
+): SeriesInfo {
   const step = TIMEFRAME_MS[series.timeframe];
+  const { imported, calendar } = origin;
   const ordered = [...months].sort((a, b) => a.first - b.first);
   const allGaps: Gap[] = [];
   let gap_count = 0;
   let count = 0;
   const corrupt = ordered.filter((month) => month.count === 0).map(({ month }) => month);
   for (const [index, month] of ordered.entries()) {
-    const expected = index === 0 ? month.first : ordered[index - 1]!.last + step;
-    if (month.first > expected) {
+    const begins = floorToGrid(month.first, step);
+    const expected = index === 0 ? begins : floorToGrid(ordered[index - 1]!.last, step) + step;
+    if (begins > expected) {
       gap_count++;
-      allGaps.push([expected, (month.first - expected) / step]);
+      allGaps.push([expected, (begins - expected) / step]);
     }
     gap_count += month.gap_count;
     allGaps.push(...month.gaps);
     count += month.count;
   }
-  const { gaps, longest_omitted_gap } = longestOf(allGaps, GAP_LIMITS.series);
-  return {
+  const [first, last] = [ordered[0]!.first, ordered.at(-1)!.last];
+  const sessions = calendar ? sessionsOf(calendar) : findSessions({ first, last, gaps: allGaps }, step);
+  const known = {
     ...series,
-    first: new Date(ordered[0]!.first).toISOString(),
-    last: new Date(ordered.at(-1)!.last).toISOString(),
+    ...(imported && { imported }),
+    ...(calendar && { calendar }),
+    ...(sessions && { sessions }),
+  };
+  const rules = gapRulesOf(known);
+  const { damaged, ...missing } = explainGaps(allGaps, rules);
+  const omitted = Math.max(0, ...ordered.map((month) => month.longest_omitted_gap));
+  const unlisted =
+    (floorToGrid(last, step) - floorToGrid(first, step)) / step +
+    1 -
+    count -
+    (missing.closed + missing.no_trades + missing.damage);
+  const isDamage = !rules.omitsNoTrades || rules.sessions !== undefined;
+  const { gaps, longest_omitted_gap } = longestOf(damaged, GAP_LIMITS.series);
+  return {
+    ...known,
+    first: new Date(first).toISOString(),
+    last: new Date(last).toISOString(),
     count,
     gap_count,
     gaps,
-    longest_omitted_gap: Math.max(longest_omitted_gap, ...ordered.map((month) => month.longest_omitted_gap)),
+    longest_omitted_gap: isDamage ? Math.max(longest_omitted_gap, omitted) : longest_omitted_gap,
+    missing: {
+      closed: missing.closed,
+      no_trades: missing.no_trades + (isDamage ? 0 : unlisted),
+      damage: missing.damage + (isDamage ? unlisted : 0),
+    },
     ...(corrupt.length > 0 ? { corrupt } : {}),
     updated_at: at,
   };

@@ -13,6 +13,7 @@ import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { LookAhead } from '#contract/config/look-ahead.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { ProxyOperationName } from '#contract/market-data/data-proxy.ts';
+import type { Calendar } from '#contract/values/calendars.ts';
 import type { ErrorCode } from '#contract/values/errors.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
@@ -21,6 +22,7 @@ import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import type { StoredSharing } from './access/access.ts';
+import type { MissingCandles, Sessions } from './data/gaps/sessions.ts';
 import type { Annotations, Experiments, JobLists, JobRow } from './jobs/job-list-ports.ts';
 
 /** Ports of the use cases. Every method may throw CodedError DATA005 when storage is down. */
@@ -239,22 +241,34 @@ export interface SeriesKey {
 /** A gap in a series: [open time of the first missing candle in ms, candles missing]. */
 export type Gap = readonly [number, number];
 
+/** What an import states of a series. */
+export interface SeriesOrigin {
+  /** Files hold candles of it. */
+  readonly imported?: true | undefined;
+  /** Times at which its market is open, where its candles do not show them. */
+  readonly calendar?: Calendar | undefined;
+}
+
 /** Metadata of a stored series, sufficient to decide freshness. Times are ISO 8601. */
-export interface SeriesInfo extends SeriesKey {
+export interface SeriesInfo extends SeriesKey, SeriesOrigin {
   /** Open time of the first and of the last closed candle. */
   readonly first: string;
   readonly last: string;
   readonly count: number;
   /** Number of gaps between the first and the last candle. */
   readonly gap_count: number;
-  /** The longest gaps, by time; limits: `GAP_LIMITS`. */
+  /** The longest gaps that are damage, by time; limits: `GAP_LIMITS`. */
   readonly gaps: readonly Gap[];
-  /** Candles missing in the longest of the other gaps; 0 when there are none. */
+  /** Candles missing in the longest of the other gaps that are damage; 0 when there are none. */
   readonly longest_omitted_gap: number;
   /** The exchange has no candles between this time and the first candle. Absent: not requested yet. */
   readonly complete_from?: string;
   /** Months (`YYYY-MM`) of which a file was found corrupt; until they are collected again they count as one gap. */
   readonly corrupt?: readonly string[];
+  /** Times of the week at which its market is closed. Absent: never, as far as its candles show. */
+  readonly sessions?: Sessions;
+  /** Candles missing between the first and the last one. Absent: recorded by an earlier version, all are damage. */
+  readonly missing?: MissingCandles;
   readonly updated_at: string;
 }
 
@@ -290,7 +304,7 @@ export interface KeptImport {
 }
 
 /** What is recorded of a series. */
-export interface SeriesState {
+export interface SeriesState extends SeriesOrigin {
   /** By month, ascending; none of a series that is not stored. */
   readonly months: readonly SeriesMonth[];
   readonly complete_from?: string | undefined;
@@ -325,12 +339,14 @@ export interface SeriesStore {
    * Records the current content of the files of some months and returns the whole series. Candles are only ever added,
    * so of two reports on one month the one with more candles is newer, regardless of the order of arrival.
    * Throws SeriesReplacedError, and records nothing, if the series has another generation than the one that is given.
+   * @param origin what an import states; absent: it stays
    */
   record(
     series: SeriesKey,
     months: readonly SeriesMonth[],
     at: string,
     generation?: number,
+    origin?: SeriesOrigin,
   ): Promise<SeriesInfo>;
   /**
    * Records that all existing candles in `[from, to)` ms are stored. This fixes where the series begins, unless an
@@ -387,7 +403,9 @@ export interface CandleStore {
     onCorrupt?: OnCorrupt,
     months?: readonly SeriesMonth[],
   ): Promise<Candles>;
-  /** Merges candles into the stored months (a later write wins) and updates the series' info. A corrupt file is replaced. */
+  /**
+   * Merges candles into the stored months (a later write wins) and updates the series' info. A corrupt file is replaced.
+   */
   write(series: SeriesKey, candles: Candles): Promise<SeriesInfo>;
   /** Funding events in `[start, end]`; empty columns when none are stored. */
   readFunding(

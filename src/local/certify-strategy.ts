@@ -11,7 +11,7 @@ import { spotPairs } from '#domain/config/resolve-trading-mode.ts';
 import { chooseSource, sourceTimeframes } from '#domain/data/candle-source.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '#domain/data/plan-reads.ts';
 import { InformativeLoader, readAs } from '#domain/inputs/load-informative.ts';
-import type { Clock } from '#domain/ports.ts';
+import type { Clock, SeriesInfo } from '#domain/ports.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type CheckCandles, folderCandles, simulatedCandles } from './candles-of-check.ts';
@@ -65,21 +65,20 @@ async function loadPairs(
   strategy: StrategyReads,
   home: string,
 ): Promise<PairData[]> {
-  const { exchange, timeframe } = config;
+  const { timeframe } = config;
   const end = Date.parse(config.date_range.end);
   const informative = new InformativeLoader(deps, config);
   const loaded: PairData[] = [];
   for (const reads of await chooseReads(deps, config, strategy)) {
     const { pair, start, informative: others } = reads;
-    const source = reads.source?.timeframe ?? (await finerSource(deps, config, reads));
+    const source = reads.source?.series ?? (await finerSource(deps, config, reads));
     const missing = source ? others.find((each) => !each.source) : { pair, timeframe };
     if (!source || missing) throw notStored(home, config, missing!);
-    const key = { exchange, symbol: pair, timeframe: source };
     loaded.push({
       pair,
-      candles: await readAs(deps, key, timeframe, { start, end }),
+      candles: await readAs(deps, source, timeframe, { start, end, isTraded: true }),
       ...(others.length > 0 && { informative: await informative.load(others) }),
-      ...(source !== timeframe && { source }),
+      ...(source.timeframe !== timeframe && { source: source.timeframe }),
     });
   }
   return loaded;
@@ -90,11 +89,11 @@ async function finerSource(
   { series, clock }: Pick<CheckCandles, 'series'> & { readonly clock: Clock },
   { exchange, timeframe, date_range }: ResolvedBacktestConfig,
   { pair, start }: PairReads,
-): Promise<Timeframe | undefined> {
+): Promise<SeriesInfo | undefined> {
   const keys = sourceTimeframes(timeframe).map((each) => ({ symbol: pair, timeframe: each }));
   const stored = await series.getMany(exchange, keys);
   const range = { start, end: Date.parse(date_range.end) };
-  return chooseSource(stored, { pair, timeframe }, range, clock.now())?.timeframe;
+  return chooseSource(stored, { pair, timeframe }, range, clock.now())?.series;
 }
 
 function notStored(

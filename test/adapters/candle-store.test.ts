@@ -71,6 +71,7 @@ describe('ParquetCandleStore candles', () => {
       gap_count: 0,
       gaps: [],
       longest_omitted_gap: 0,
+      missing: { closed: 0, no_trades: 0, damage: 0 },
       updated_at: '2025-07-01T00:00:00.000Z',
     });
     for (const [from, to] of [
@@ -122,6 +123,45 @@ describe('ParquetCandleStore candles', () => {
     const info = await fixture.store.write(HOUR, candlesAt(range(10, 20)));
     expect(await etags()).toEqual(before);
     expect(info.count).toBe(100);
+  });
+
+  test('a candle may open later than its place on the grid, and replaces the one that is stored for it', async () => {
+    const DAYS: SeriesKey = { ...HOUR, timeframe: '1d' };
+    const days = candlesAt([0, 1, 4, 5].map((day) => 24 * day));
+    await fixture.store.write(DAYS, days);
+    const late = {
+      ...days,
+      timestamp: days.timestamp.map((time, i) => time + (i < 2 ? 14.5 : 13.5) * HOUR_MS),
+    };
+    const info = await fixture.store.write(DAYS, late);
+    expect(info).toMatchObject({ count: 4, gap_count: 1, gaps: [[T0 + 2 * 24 * HOUR_MS, 2]] });
+    expect((await fixture.store.read(DAYS, 0, T0 * 2)).timestamp).toEqual(late.timestamp);
+    const twice = { ...days, timestamp: days.timestamp.with(1, T0 + HOUR_MS) };
+    await expect(fixture.store.write(DAYS, twice)).rejects.toThrow(RangeError);
+  });
+
+  test('a series knows why its candles are missing', async () => {
+    const weekday = (row: number) => new Date(T0 + row * HOUR_MS).getUTCDay() % 6 !== 0;
+    const lost = (row: number) => row >= 24 * 4 + 5 && row < 24 * 4 + 8;
+    const some = candlesAt(range(0, 24 * 40).filter((row) => weekday(row) && !lost(row)));
+    const key = { ...HOUR, exchange: 'kraken' };
+    expect(await fixture.store.import(key, some, 'A')).toMatchObject({
+      imported: true,
+      sessions: { clock: 'utc', closed: [[7200, 2880]] },
+      missing: { closed: 24 * 12, no_trades: 0, damage: 3 },
+      gap_count: 7,
+      gaps: [[T0 + (24 * 4 + 5) * HOUR_MS, 3]],
+    });
+    // A market that never closes: the weekends are times without trades, and stay so in a later write.
+    await fixture.store.import(key, some, 'B', '24/7');
+    const info = await fixture.store.write(key, candlesAt(range(24 * 40, 24 * 41)));
+    expect(info).toMatchObject({
+      calendar: '24/7',
+      missing: { closed: 0, no_trades: 24 * 12 + 3, damage: 0 },
+      gaps: [],
+    });
+    const collected = await fixture.store.write(HOUR, candlesAt([0, 2]));
+    expect(collected.missing).toEqual({ closed: 0, no_trades: 0, damage: 1 });
   });
 
   test('missing month counts as one gap', async () => {

@@ -93,8 +93,8 @@ describe('terminal output of an import', () => {
       'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
       ...rejected,
       expect.stringMatching(/^4 of 8 files imported as binanceusdm and binance \(spot\) in /),
-      'Next: npx --no-install touchstone backtest <strategy> --exchange binanceusdm --pairs BTC/USDT:USDT,ETH/USDT:USDT --timeframe 5m',
-      'Next: npx --no-install touchstone backtest <strategy> --trading-mode spot --exchange binance --pairs ETH/BTC --timeframe 5m',
+      // The others have one candle.
+      'Next: npx --no-install touchstone backtest buy_and_hold --exchange binanceusdm --pairs BTC/USDT:USDT --timeframe 5m --offline',
     ]);
   });
 });
@@ -119,11 +119,7 @@ it('one import stores files of several exchanges under each, and prints the exch
   expect(out).toContain('gaps: okx BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:05 (1)');
   expect(out.replaceAll(/[\s│]+/g, ' ')).toContain('names no exchange, and other files name several: bybit,');
   expect(out).toMatch(/2 of 3 files imported as bybit and okx in /);
-  for (const exchange of ['bybit', 'okx']) {
-    expect(out).toContain(
-      `Next: npx --no-install touchstone backtest <strategy> --exchange ${exchange} --pairs BTC/USDT:USDT --timeframe 5m\n`,
-    );
-  }
+  expect(out).not.toContain('Next: ');
 });
 
 it('a note names a file once, whatever the number of its series', async () => {

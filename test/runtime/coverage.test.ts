@@ -19,11 +19,18 @@ async function coverage(query = '', target = fixture.service) {
 }
 
 const months = async () => (await coverage()).items[0]!.months;
-const month = (name: string, candles: number, expected: number, gap_count = 0, corrupt = false) => ({
+const month = (
+  name: string,
+  candles: number,
+  expected: number,
+  gap_count = 0,
+  { corrupt = false, damage = 0 } = {},
+) => ({
   month: name,
   candles,
   expected,
   gap_count,
+  missing: { closed: 0, no_trades: 0, damage },
   corrupt,
 });
 const of = (symbol: string) => `symbol=${encodeURIComponent(symbol)}`;
@@ -55,11 +62,16 @@ describe('months of a series', () => {
           last: '2024-05-31T11:00:00.000Z',
           count: 670 + 720 + 731,
           gap_count: 2,
+          missing_candles: 2 + 24 + 720 + 1,
+          missing: { closed: 0, no_trades: 0, damage: 2 + 24 + 720 + 1 },
+          imported: false,
+          calendar: null,
+          sessions: null,
           months: [
-            month('2024-02', 670, 696, 1),
-            month('2024-03', 720, 744, 1),
-            month('2024-04', 0, 720, 1),
-            month('2024-05', 731, 744, 1),
+            month('2024-02', 670, 696, 1, { damage: 2 }),
+            month('2024-03', 720, 744, 1, { damage: 24 }),
+            month('2024-04', 0, 720, 1, { damage: 720 }),
+            month('2024-05', 731, 744, 1, { damage: 1 }),
           ],
         },
       ],
@@ -91,7 +103,10 @@ describe('months of a series', () => {
     await store(BTC, '1h', hours('2024-01-01T00:00', '2024-03-01T00:00'), HOUR);
     await fixture.market.damage('candles/exchange=test/symbol=BTC_USDT_USDT/timeframe=1h/2024-02.parquet');
     expect((await get(`/api/v1/ohlcv?${of(BTC)}&timeframe=1h`)).status).toBe(503);
-    expect(await months()).toEqual([month('2024-01', 744, 744), month('2024-02', 0, 696, 1, true)]);
+    expect(await months()).toEqual([
+      month('2024-01', 744, 744),
+      month('2024-02', 0, 696, 1, { corrupt: true, damage: 696 }),
+    ]);
   });
 });
 

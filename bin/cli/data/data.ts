@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import type * as z from 'zod';
 import type { Collection, CollectionList, Instruments } from '#contract/market-data/market-data.ts';
 import { BACKTEST_DEFAULTS } from '#contract/values/backtest-limits.ts';
+import { CALENDAR_NAMES } from '#contract/values/calendars.ts';
 import { COLLECTION_STATUSES } from '#contract/values/market-data-limits.ts';
 import { ALL_TIMEFRAMES, TIMEFRAMES } from '#contract/values/timeframes.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
@@ -53,6 +54,12 @@ export function addDataCommands(program: Command): void {
     .option('--spot', 'names such as BTCUSDT are spot pairs')
     .option('--skip-invalid', 'leave out and count wrong rows, which otherwise reject their file')
     .option('--dry-run', 'store nothing; show what was recognized and the first rows')
+    .addOption(
+      new Option(
+        '--calendar <name>',
+        'when the markets are open, for candles that do not show it: XNYS, CME, or 24/7 (default: found in three weeks of candles or more)',
+      ).choices(CALENDAR_NAMES),
+    )
     .option('--json', 'print JSON: the result of each file, and the series')
     .action(async (path: string, options: ImportCommandOptions) => {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');
@@ -159,7 +166,10 @@ async function collect(
   }
   console.log(`${number(ended.candles, 0)} candles stored: ${ended.exchange}, ${ended.timeframe}`);
   await printInstruments(client, ended.exchange, ended.symbols);
-  if (ended.status === 'completed') return 0;
+  if (ended.status === 'completed') {
+    if (ended.error) console.log(ended.error);
+    return 0;
+  }
   console.error(`${ended.collection_id} ${statusWithError(ended)}`);
   return 1;
 }

@@ -11,15 +11,16 @@ import { PreviewStore } from '#adapters/import/preview-store.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
+import type { Calendar } from '#contract/values/calendars.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { listNames } from '#contract/values/list-names.ts';
-import { SIMULATED, TOUCHSTONE } from '#contract/values/names.ts';
-import { TIMEFRAMES } from '#contract/values/timeframes.ts';
+import { SIMULATED } from '#contract/values/names.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
-import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { PlatformInfo } from '../../../src/local/platform-info.ts';
 import { UsageError } from '../options.ts';
 import { duration, escapeControlChars, minute, number, table, wrap } from '../output.ts';
+import { nextCommands } from './next-command.ts';
 
 /** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
 const REAL_EXCHANGE = 'binanceusdm';
@@ -40,6 +41,7 @@ const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
 };
 
 export interface ImportCommandOptions extends ImportHints {
+  readonly calendar?: Calendar;
   readonly json?: boolean;
   /** Nothing is stored. */
   readonly dryRun?: boolean;
@@ -67,7 +69,7 @@ export async function importCandles(
   const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
   const { candles } = openMarketStores(platform.storage);
   const preview = new PreviewStore(candles);
-  const store = options.dryRun ? preview : keepingReplaced(candles, ulids.ulid());
+  const store = options.dryRun ? preview : keepingReplaced(candles, ulids.ulid(), options.calendar);
   const started = performance.now();
   const bar = progressBar(found);
   const reader = new FileReader();
@@ -104,7 +106,7 @@ export async function importCandles(
     return code;
   }
   printSummary(results, imported, duration(performance.now() - started));
-  printNext(imported, platform.exchange);
+  for (const command of nextCommands(series)) console.log(`Next: ${command}`);
   return code;
 }
 
@@ -128,34 +130,8 @@ function printSummary(results: readonly ImportResult[], imported: readonly Impor
   );
 }
 
-/** Prints backtests that find the imported candles. @param own exchange of the platform */
-function printNext(imported: readonly Imported[], own: string): void {
-  const { perpetuals, spot } = exchangesOf(imported);
-  const candles = imported.filter((result) => result.kind === 'candles');
-  for (const each of perpetuals.filter((name) => name !== own)) {
-    const some = candles.filter((result) => !isSpot(result) && result.exchange === each);
-    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${each}${seriesOptions(some)}`);
-  }
-  for (const each of spot) {
-    const some = candles.filter((result) => isSpot(result) && result.exchange === each);
-    console.log(
-      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${each}${seriesOptions(some)}`,
-    );
-  }
-}
-
-/** Options of a backtest that finds its candles: the longest timeframe that any strategy can use, and pairs that have it. */
-function seriesOptions(
-  candles: readonly { readonly symbol: string; readonly timeframe: Timeframe }[],
-): string {
-  const timeframe = TIMEFRAMES.findLast((each) => candles.some((series) => series.timeframe === each));
-  if (timeframe === undefined) return '';
-  const own = candles.filter((series) => series.timeframe === timeframe).map(({ symbol }) => symbol);
-  return ` --pairs ${[...new Set(own)].slice(0, 3).join(',')} --timeframe ${timeframe}`;
-}
-
 /** Statements of the user on the files. Throws UsageError for a value that means nothing. */
-function statedBy({ json: _, dryRun: __, ...options }: ImportCommandOptions) {
+function statedBy({ json: _, dryRun: __, calendar: ___, ...options }: ImportCommandOptions) {
   try {
     return hintsOf(options);
   } catch (error) {

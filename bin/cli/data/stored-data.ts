@@ -82,7 +82,17 @@ async function printCoverage(
   }
   console.log(
     table(
-      ['Symbol', 'Timeframe', 'First (UTC)', 'Last (UTC)', 'Candles', 'Stored', 'Gaps', 'Incomplete months'],
+      [
+        'Symbol',
+        'Timeframe',
+        'First (UTC)',
+        'Last (UTC)',
+        'Candles',
+        'Stored',
+        'Gaps',
+        'Missing',
+        'Incomplete months',
+      ],
       items.map(({ months, ...series }) => [
         series.symbol,
         series.timeframe,
@@ -91,6 +101,7 @@ async function printCoverage(
         number(series.count, 0),
         storedShare(months),
         number(series.gap_count, 0),
+        wrap(missingText(series.missing), 24) || '-',
         incompleteText(months),
       ]),
     ),
@@ -110,7 +121,7 @@ const MONTHS_SHOWN = 6;
 
 function incompleteText(months: Months): string {
   const names = months
-    .filter(({ candles, expected, corrupt }) => corrupt || candles < expected)
+    .filter(({ missing, corrupt }) => corrupt || missing.damage > 0)
     .map(({ month, corrupt }) => (corrupt ? `${month} (corrupt)` : month));
   return wrap(listNames(names, { shown: MONTHS_SHOWN }), 32) || '-';
 }
@@ -183,10 +194,32 @@ async function freshness(
           ...(found.missing_candles !== undefined && {
             missing_candles: (all.missing_candles ?? 0) + found.missing_candles,
           }),
+          ...(found.missing && { missing: sumOf(all.missing ?? NONE, found.missing) }),
         }
       : found;
   }
   return all!;
+}
+
+type Missing = NonNullable<Freshness['missing']>;
+const NONE: Missing = { closed: 0, no_trades: 0, damage: 0 };
+
+function sumOf(a: Missing, b: Missing): Missing {
+  return {
+    closed: a.closed + b.closed,
+    no_trades: a.no_trades + b.no_trades,
+    damage: a.damage + b.damage,
+  };
+}
+
+/** Why candles are missing, in words; empty when none is. */
+function missingText({ closed, no_trades, damage }: Missing): string {
+  const parts = [
+    ...(damage > 0 ? [`${number(damage, 0)} lost`] : []),
+    ...(no_trades > 0 ? [`${number(no_trades, 0)} without trades`] : []),
+    ...(closed > 0 ? [`${number(closed, 0)} in closed times`] : []),
+  ];
+  return parts.join(', ');
 }
 
 /** The options of a command for the same market. */
@@ -233,9 +266,7 @@ async function checkOffline(
   } else {
     const { start, end, timeframe } = range;
     const dates = `--start ${start}${end ? ` --end ${end}` : ''}`;
-    const missing = found.missing_candles
-      ? `About ${number(found.missing_candles, 0)} candles are missing. `
-      : '';
+    const missing = found.missing ? `Not stored: ${missingText(found.missing)}. ` : '';
     console.log(
       `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: ${TOUCHSTONE} collect ${found.stale_symbols.join(' ')}${marketText(market)} --timeframe ${timeframe} ${dates}`,
     );

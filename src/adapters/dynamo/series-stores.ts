@@ -20,6 +20,7 @@ import {
   type SeriesInfo,
   type SeriesKey,
   type SeriesMonth,
+  type SeriesOrigin,
   SeriesReplacedError,
   type SeriesState,
   type SeriesStates,
@@ -113,11 +114,12 @@ export class DynamoSeriesStore implements SeriesStore, SeriesStates {
     months: readonly SeriesMonth[],
     at: string,
     generation?: number,
+    origin: SeriesOrigin = {},
   ): Promise<SeriesInfo> {
     const changed = await this.change(series, at, (state) => {
       const isReplaced = state.pending !== undefined || (state.generation ?? 0) !== generation;
       if (generation !== undefined && isReplaced) throw new SeriesReplacedError();
-      return { ...state, months: mergeMonths(state.months, months) };
+      return { ...state, ...origin, months: mergeMonths(state.months, months) };
     });
     const info = changed && summaryOf(series, changed, at);
     if (!info) throw new RangeError(`Unknown series without months: ${seriesName(series)}`);
@@ -280,9 +282,12 @@ function isEmpty({ months, generation, pending, kept_import }: SeriesState): boo
 
 /** Undefined for a series without candles. */
 function summaryOf(series: SeriesKey, state: SeriesState, at: string): SeriesInfo | undefined {
-  const { months, complete_from } = state;
+  const { months, complete_from, imported, calendar } = state;
   if (months.length === 0) return undefined;
-  return { ...summarizeMonths(series, months, at), ...(complete_from ? { complete_from } : {}) };
+  return {
+    ...summarizeMonths(series, months, at, { imported, calendar }),
+    ...(complete_from ? { complete_from } : {}),
+  };
 }
 
 function writeConflict(series: SeriesKey): CodedError {

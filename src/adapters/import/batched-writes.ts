@@ -1,3 +1,4 @@
+import type { Calendar } from '#contract/values/calendars.ts';
 import type { SeriesKeeper } from '#domain/data/series-ports.ts';
 import type { CandleStore, SeriesKey } from '#domain/ports.ts';
 import { type Candles, joinCandles } from '#engine/candles.ts';
@@ -13,10 +14,14 @@ export interface ImportStore {
   read: CandleStore['read'];
 }
 
-/** Writes candles as one import: what they replace is kept. */
-export function keepingReplaced(candles: CandleStore & SeriesKeeper, importId: string): ImportStore {
+/** Writes candles as one import: what they replace is kept. @param calendar of their markets; absent: found in the candles */
+export function keepingReplaced(
+  candles: CandleStore & SeriesKeeper,
+  importId: string,
+  calendar?: Calendar,
+): ImportStore {
   return {
-    write: (series, rows) => candles.import(series, rows, importId),
+    write: (series, rows) => candles.import(series, rows, importId, calendar),
     writeFunding: (...given) => candles.writeFunding(...given),
     read: (...given) => candles.read(...given),
   };

@@ -1,6 +1,8 @@
 import { formatInteger } from '#contract/values/format-count.ts';
+import { type CandleGrid, gridOf, placeOnGrid } from '#domain/data/gaps/place-on-grid.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { isOnGrid } from '#engine/timeframe.ts';
+
+import { floorToGrid, isOnGrid } from '#engine/timeframe.ts';
 import {
   inOrder,
   keptRows,
@@ -10,6 +12,7 @@ import {
   timeProblem,
   withoutWrongRows,
 } from './checks.ts';
+
 import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
 
 export interface CheckedCandles {
@@ -22,7 +25,7 @@ export interface CheckedCandles {
 }
 
 export interface CandleRules {
-  /** Length of a candle, ms: times are multiples of it. */
+  /** Length of a candle, ms. */
   readonly step: number;
   /** Name of that length, such as `5m`. */
   readonly timeframe: string;
@@ -53,7 +56,8 @@ export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandle
   if (clipped > 0) {
     notes.push(`${counted(clipped)} clipped: a high below, or a low above, open and close by float noise`);
   }
-  const problemOf = candleProblems(candlesOf(rows.columns), rules, times.rules);
+  const grid = gridOf(rows.columns[0]!, rules.step);
+  const problemOf = candleProblems(candlesOf(rows.columns), rules, times.rules, grid);
   if (rules.skipInvalid) {
     const valid = withoutWrongRows(rows, problemOf);
     rows = valid.rows;
@@ -63,11 +67,17 @@ export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandle
   if (sorted) notes.push('rows were not in time order: sorted');
   const all = candlesOf(columns);
   const distinct = mergeRepeated(all);
-  const open = all.timestamp[distinct - 1]! + rules.step > rules.now;
+  const { candles, notes: changes } = placeOnGrid(
+    sliceCandles(all, 0, distinct),
+    grid ?? { step: rules.step, offset: 0 },
+  );
+  notes.push(...changes);
+  const length = candles.timestamp.length;
+  const open = candles.timestamp[length - 1]! + rules.step > rules.now;
   if (open) notes.push('the last candle is still open: left out');
-  const closed = distinct - (open ? 1 : 0);
+  const closed = length - (open ? 1 : 0);
   if (closed === 0) throw new BadFileError('holds no closed candle');
-  return { candles: sliceCandles(all, 0, closed), duplicates: all.timestamp.length - distinct, notes };
+  return { candles: sliceCandles(candles, 0, closed), duplicates: all.timestamp.length - distinct, notes };
 }
 
 /** Gaps that are listed individually. */
@@ -87,12 +97,14 @@ export function gapsBetween(times: Float64Array, step: number): Gaps {
   let total = 0;
   const widest: { readonly start: number; readonly missing: number }[] = [];
   for (let row = 1; row < times.length; row++) {
-    const missing = (times[row]! - times[row - 1]!) / step - 1;
+    if (times[row]! - times[row - 1]! === step) continue;
+    const from = floorToGrid(times[row - 1]!, step) + step;
+    const missing = (floorToGrid(times[row]!, step) - from) / step;
     if (missing === 0) continue;
     count++;
     total += missing;
     if (widest.length === GAPS_LISTED && missing <= widest.at(-1)!.missing) continue;
-    widest.push({ start: times[row - 1]! + step, missing });
+    widest.push({ start: from, missing });
     widest.sort((a, b) => b.missing - a.missing);
     widest.length = Math.min(widest.length, GAPS_LISTED);
   }
@@ -154,14 +166,20 @@ function fillVolumes(volume: Float64Array): number {
   return filled;
 }
 
-function candleProblems(candles: Candles, { step, timeframe }: CandleRules, times: TimeRules) {
+/** @param grid undefined: the candles have no grid in common */
+function candleProblems(
+  candles: Candles,
+  { step, timeframe }: CandleRules,
+  times: TimeRules,
+  grid: CandleGrid | undefined,
+) {
   return (row: number): string | undefined => {
     const time = candles.timestamp[row]!;
     const [open, high, low] = [candles.open[row]!, candles.high[row]!, candles.low[row]!];
     const [close, volume] = [candles.close[row]!, candles.volume[row]!];
     const wrongTime = timeProblem(time, times);
     if (wrongTime) return wrongTime;
-    if (!isOnGrid(time, step)) return `${isoTime(time)} is not on the ${timeframe} grid`;
+    if (!grid && !isOnGrid(time, step)) return `${isoTime(time)} is not on the ${timeframe} grid`;
     if (Number.isNaN(open + high + low + close)) return 'a price is missing';
     if (!(low > 0)) return `low ${low} is not above 0`;
     if (high === Infinity) return 'high is not finite';

@@ -89,7 +89,7 @@ async function importFile(
   file: FoundFile,
   found: Found,
   exchanges: ImportExchanges,
-  common: Pick<ImportOptions, 'store' | 'reader' | 'clock'>,
+  common: Omit<FileOptions, 'exchange'>,
 ): Promise<readonly ImportResult[]> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult[] => [{ outcome: 'skipped', file: path, reason }];

@@ -1,3 +1,5 @@
+import type { Calendar } from '#contract/values/calendars.ts';
+import { MINUTE_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { monthBounds } from '#domain/data/calendar-months.ts';
 import type { CopyOutcome, SeriesKeeper, SymbolKey, UndoneImport } from '#domain/data/series-ports.ts';
@@ -10,6 +12,7 @@ import {
   type SeriesInfo,
   type SeriesKey,
   type SeriesMonth,
+  type SeriesOrigin,
   SeriesReplacedError,
   type SeriesState,
   type SeriesStates,
@@ -17,7 +20,7 @@ import {
 } from '#domain/ports.ts';
 import { CANDLE_COLUMNS, type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { KeyedLock } from '../keyed-lock.ts';
 import { changesAt, daysOf, describeMonth, mergeChanges, summarizeMonths } from '../series-months.ts';
 import { candlesPrefix, exchangeOfFolder, fundingPrefix, monthOf, replacedPrefix } from './keys.ts';
@@ -114,19 +117,29 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
     this.#replaced = new MonthFiles(objects, CANDLE_COLUMNS);
   }
 
-  /** @throws RangeError for candles that are not ascending, not on the timeframe's grid or not finite */
-  write(series: SeriesKey, candles: Candles): Promise<SeriesInfo> {
+  /**
+   * A candle replaces the stored one of its place on the grid: it may open later than that, as stocks do.
+   *
+   * @throws RangeError for candles that are not ascending, have a place on the grid in common or are not finite
+   */
+  async write(series: SeriesKey, candles: Candles): Promise<SeriesInfo> {
     return this.#write(series, candles, undefined);
   }
 
-  import(series: SeriesKey, candles: Candles, importId: string): Promise<SeriesInfo> {
-    return this.#write(series, candles, importId);
+  async import(
+    series: SeriesKey,
+    candles: Candles,
+    importId: string,
+    calendar?: Calendar,
+  ): Promise<SeriesInfo> {
+    return this.#write(series, candles, importId, { imported: true, ...(calendar && { calendar }) });
   }
 
   async #write(
     series: SeriesKey,
     candles: Candles,
     importId: string | undefined,
+    origin?: SeriesOrigin,
   ): Promise<SeriesInfo> {
     const step = TIMEFRAME_MS[series.timeframe];
     const rows = CANDLE_COLUMNS.map((name) => candles[name]);
@@ -136,10 +149,10 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
       for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
         const { generation = 0 } = await this.#settled(series);
         const keep = importId === undefined ? undefined : await this.#keep(series, rows[0]!, importId);
-        const merged = await this.candles.merge(prefix, rows, keep);
+        const merged = await this.candles.merge(prefix, rows, keep, step);
         try {
           const months = merged.map((month) => this.#describe(month, step));
-          return await this.#series.record(series, months, this.#now(), generation);
+          return await this.#series.record(series, months, this.#now(), generation, origin);
         } catch (error) {
           if (!(error instanceof SeriesReplacedError)) throw error;
         }
@@ -198,8 +211,9 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
           await this.#replaced.readMonth(prefix, month);
         await this.#begin(series, 'undo', (state) => state.kept_import?.id === kept.id && state);
       }
-      const { months, complete_from } = await this.#settled(series);
-      const summary = months.length > 0 && summarizeMonths(series, months, this.#now());
+      const { months, complete_from, imported, calendar } = await this.#settled(series);
+      const summary =
+        months.length > 0 && summarizeMonths(series, months, this.#now(), { imported, calendar });
       return {
         import: kept,
         info: summary ? { ...summary, ...(complete_from && { complete_from }) } : undefined,
@@ -244,11 +258,11 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
       const isSame = (now: SeriesState) => JSON.stringify(now) === JSON.stringify(state);
       const done = await this.#series.changeBoth([from, to], this.#now(), ([source, target]) => {
         if (!isSame(source) || !isPending(target, begun)) return undefined;
-        const { months, complete_from } = source;
+        const { months, complete_from, imported, calendar } = source;
         const generation = (source.generation ?? 0) + 1;
         return [
           move ? { months: [], generation, pending: 'delete' } : source,
-          { months, complete_from, generation: target.generation },
+          { months, complete_from, imported, calendar, generation: target.generation },
         ];
       });
       if (!done) continue;
@@ -454,13 +468,18 @@ function differ(rows: Rows, others: Rows): boolean {
   });
 }
 
-function checkRows(rows: Rows, step: number): void {
+function checkRows(rows: Rows, stepMs: number): void {
   const times = rows[0]!;
   if (rows.some((column) => column.length !== times.length)) throw new RangeError('Columns differ in length');
   for (let row = 0, { length } = times; row < length; row++) {
     const time = times[row]!;
-    if (!isOnGrid(time, step)) throw new RangeError(`Row ${row}: ${time} is not on the grid of ${step} ms`);
-    if (row > 0 && time <= times[row - 1]!) throw new RangeError(`Row ${row}: times do not ascend`);
+    if (stepMs > 1 && time % MINUTE_MS !== 0) throw new RangeError(`Row ${row}: ${time} is not on a minute`);
+    if (row > 0) {
+      const before = times[row - 1]!;
+      if (time <= before) throw new RangeError(`Row ${row}: times do not ascend`);
+      if (time - before < stepMs && floorToGrid(time, stepMs) === floorToGrid(before, stepMs))
+        throw new RangeError(`Row ${row}: the candle before is in the same ${stepMs} ms`);
+    }
     if (!rows.every((column) => Number.isFinite(column[row]))) throw new RangeError(`Row ${row}: not finite`);
   }
 }

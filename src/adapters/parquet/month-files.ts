@@ -4,6 +4,7 @@ import type { TimeInterval } from '#domain/data/missing-ranges.ts';
 import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
 import { CorruptFileError } from '#domain/shared/corrupt-file.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
+import { floorToGrid, isOnGrid } from '#engine/timeframe.ts';
 import { appendChecksum, hasValidChecksum } from './checksum.ts';
 import { monthKey, monthOf, monthOfKey } from './keys.ts';
 import { SeriesFiles } from './series-file.ts';
@@ -105,14 +106,19 @@ export class MonthFiles {
     return rows;
   }
 
-  /** Merges rows into their months; rows of a later write win. Returns the resulting months. */
-  async merge(prefix: string, rows: Rows, beforeReplace?: BeforeReplace): Promise<MergedMonth[]> {
+  /**
+   * Merges rows into their months; rows of a later write win. Returns the resulting months.
+   *
+   * @param stepMs rows within one step are the same
+   */
+  async merge(prefix: string, rows: Rows, beforeReplace?: BeforeReplace, stepMs = 1): Promise<MergedMonth[]> {
     const merged: MergedMonth[] = [];
     const times = rows[0]!;
     for (let from = 0; from < times.length; ) {
       const month = monthOf(times[from]!);
       const to = indexAtOrAfter(times, monthBounds(month).end);
-      merged.push(await this.#mergeMonth(prefix, month, rowsBetween(rows, from, to), beforeReplace));
+      const part = rowsBetween(rows, from, to);
+      merged.push(await this.#mergeMonth(prefix, month, part, { beforeReplace, stepMs }));
       from = to;
     }
     return merged;
@@ -123,14 +129,14 @@ export class MonthFiles {
     prefix: string,
     month: string,
     rows: Rows,
-    beforeReplace: BeforeReplace | undefined,
+    { beforeReplace, stepMs }: { readonly beforeReplace: BeforeReplace | undefined; readonly stepMs: number },
   ): Promise<MergedMonth> {
     const key = monthKey(prefix, month);
     for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
       const stored = await this.#objects.get(key);
       const existing = stored && (await this.#readAll(prefix, month, stored));
-      const merged = existing ? mergeRows(existing, rows) : rows;
-      const lost = merged ? lostRows(existing, rows) : rowsBetween(rows, 0, 0);
+      const merged = existing ? mergeRows(existing, rows, stepMs) : rows;
+      const lost = merged ? lostRows(existing, rows, stepMs) : rowsBetween(rows, 0, 0);
       if (!merged) return { month, times: existing![0]!, lost };
       if (stored) await beforeReplace?.(month, lost);
       if (await this.#put(key, merged, stored?.etag ?? null)) return { month, times: merged[0]!, lost };
@@ -306,17 +312,27 @@ function rowsBetween(rows: Rows, from: number, to: number): Rows {
 }
 
 /** Rows of `existing` at the times at which `added` differs; NaN in all columns but the time where there is none. */
-function lostRows(existing: Rows | undefined, added: Rows): Rows {
-  const old = existing?.[0] ?? new Float64Array();
-  const fresh = added[0]!;
+function lostRows(existing: Rows | undefined, added: Rows, stepMs: number): Rows {
+  const stored = existing?.[0] ?? new Float64Array();
+  const [old, fresh] = [placesOf(stored, stepMs), placesOf(added[0]!, stepMs)];
   const times: number[] = [];
   const places: number[] = [];
   for (let i = 0, j = 0, { length } = fresh; j < length; j++) {
     while (i < old.length && old[i]! < fresh[j]!) i++;
     const both = i < old.length && old[i] === fresh[j];
     if (both && added.every((column, index) => column[j] === existing![index]![i])) continue;
-    times.push(fresh[j]!);
-    places.push(both ? i : -1);
+    const [before, after] = [stored[i]!, added[0]![j]!];
+    // A row of the same place with another time goes, and the one that it replaced comes back.
+    if (both && before < after) {
+      times.push(before);
+      places.push(i);
+    }
+    times.push(after);
+    places.push(both && before === after ? i : -1);
+    if (both && before > after) {
+      times.push(before);
+      places.push(i);
+    }
   }
   return added.map((_, index) => {
     if (index === 0) return Float64Array.from(times);
@@ -336,9 +352,13 @@ export function keepRows(rows: Rows, keeps: (row: number) => boolean): Rows {
   return rows.map((column) => Float64Array.from(kept, (row) => column[row]!));
 }
 
-/** Both sets of rows by time; `added` wins at equal times. Undefined if the merge equals `existing`. */
-export function mergeRows(existing: Rows, added: Rows): Rows | undefined {
-  const [old, fresh] = [existing[0]!, added[0]!];
+/**
+ * Both sets of rows by time; `added` wins at equal times. Undefined if the merge equals `existing`.
+ *
+ * @param stepMs times within one step are equal
+ */
+export function mergeRows(existing: Rows, added: Rows, stepMs = 1): Rows | undefined {
+  const [old, fresh] = [placesOf(existing[0]!, stepMs), placesOf(added[0]!, stepMs)];
   const length = countDistinct(old, fresh);
   const merged = existing.map(() => new Float64Array(length));
   let changed = false;
@@ -354,6 +374,13 @@ export function mergeRows(existing: Rows, added: Rows): Rows | undefined {
     if (!fromAdded || both) i++;
   }
   return changed ? merged : undefined;
+}
+
+/** Places on the grid of a step: the times themselves when they are on it. */
+function placesOf(times: Float64Array, stepMs: number): Float64Array {
+  return times.every((time) => isOnGrid(time, stepMs))
+    ? times
+    : times.map((time) => floorToGrid(time, stepMs));
 }
 
 function countDistinct(a: Float64Array, b: Float64Array): number {

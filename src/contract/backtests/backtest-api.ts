@@ -13,7 +13,7 @@ import { jobListFields, jobPage, listedJobFields } from '../jobs/job-list-api.ts
 import { BacktestLane, JobDurations, QueueState } from '../jobs/queue.ts';
 import { retentionView } from '../jobs/retention-schemas.ts';
 import { Deflation, SessionName, TrialRecord } from '../jobs/trial-ledger.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, FILL_MODELS } from '../values/backtest-limits.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, FILL_MODELS, GAP_TOLERANCE } from '../values/backtest-limits.ts';
 import { bounds } from '../values/bounds.ts';
 import { HYPEROPT_JOB_ID, ON_DEMAND_PRIORITY, SPARKLINE_LENGTH } from '../values/job-limits.ts';
 import { PROTECTION_LIMITS } from '../values/protection-limits.ts';
@@ -114,6 +114,15 @@ export const BacktestConfigRequest = z
       .meta({
         description:
           'Shorter timeframe that decides the order of events inside a candle. null: none, also over a version that has one. Default: null',
+      }),
+    max_missing: z
+      .number()
+      .optional()
+      .meta({
+        description:
+          'Ratio of candles of a series that may be lost in the range. Candles of closed times and without trades do not count',
+        default: GAP_TOLERANCE,
+        ...bounds(BACKTEST_LIMITS.max_missing),
       }),
     fill_model: z
       .string()

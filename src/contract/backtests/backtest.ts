@@ -13,7 +13,7 @@ import { annotatedJobFields } from '../jobs/annotation-schemas.ts';
 import { queuedJobFields } from '../jobs/queue.ts';
 import { retainedJobFields } from '../jobs/retention-schemas.ts';
 import { TrialRecord, triedJobFields } from '../jobs/trial-ledger.ts';
-import { FILL_MODELS, PRECISIONS } from '../values/backtest-limits.ts';
+import { FILL_MODELS, GAP_TOLERANCE, PRECISIONS } from '../values/backtest-limits.ts';
 import type { JobStatus } from '../values/job-limits.ts';
 import { ALL_TIMEFRAMES, TIMEFRAMES } from '../values/timeframes.ts';
 import {
@@ -148,6 +148,12 @@ export const ResolvedBacktestConfig = z
     trailing: TrailingStop.nullable(),
     protections: z.array(Protection).optional().meta({ description: 'Absent without any' }),
     timeframe_detail: z.enum(TIMEFRAMES).nullable(),
+    max_missing: z
+      .number()
+      .optional()
+      .meta({
+        description: `Ratio of candles of a series that may be lost. Absent: ${GAP_TOLERANCE}`,
+      }),
     fill_model: z.enum(FILL_MODELS),
     seed: z.int(),
     precision: z.enum(PRECISIONS).default('none').meta({

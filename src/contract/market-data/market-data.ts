@@ -32,6 +32,15 @@ const Candle = z
   })
   .meta({ id: 'Candle' });
 
+/** Candles that are not stored, by the reason. */
+export const MissingCandles = z
+  .object({
+    closed: z.int().meta({ description: 'The market was closed: by its week, for a holiday, or early' }),
+    no_trades: z.int().meta({ description: 'Nothing was traded: read as flat candles with volume 0' }),
+    damage: z.int().meta({ description: 'All others. Only these count against `max_missing` of a run' }),
+  })
+  .meta({ id: 'MissingCandles', description: 'Candles that are not stored, by the reason' });
+
 export const Ohlcv = z
   .object({
     exchange: z.string(),
@@ -126,7 +135,11 @@ export const Freshness = z
     stale_symbols: z.array(z.string()),
     missing_candles: z.int().optional().meta({
       description:
-        'Estimated number of candles in the range that are not stored, of all symbols and timeframes; absent without timeframe, start and end',
+        'Candles in the range that are not stored, of all symbols and timeframes, without those of closed times; absent without timeframe, start and end',
+    }),
+    missing: MissingCandles.optional().meta({
+      description:
+        'The same by the reason; those before the first and after the last stored candle are damage',
     }),
     exchange: z.string(),
     stale_threshold_hours: z.int(),
@@ -200,7 +213,10 @@ export const Collection = z
     error: z
       .string()
       .nullable()
-      .meta({ description: 'Failed symbols and reasons; for a pending collection the reason of the delay' }),
+      .meta({
+        description:
+          'Failed symbols and reasons; for a pending collection the reason of the delay, for a completed one what was left out or moved to the grid',
+      }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

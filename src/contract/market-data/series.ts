@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { integerParameter, stringParameter } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
+import { CALENDAR_NAMES } from '../values/calendars.ts';
 import { EXCHANGE_KEY, MAX_SYMBOL_LENGTH, SERIES_LIMITS } from '../values/market-data-limits.ts';
 import { ALL_TIMEFRAMES } from '../values/timeframes.ts';
 import { SYMBOL } from '../values/trading-modes.ts';
-import { ExchangeQuery } from './market-data.ts';
+import { ExchangeQuery, MissingCandles } from './market-data.ts';
 
 /** Stored series as things: listed, shown, deleted, renamed, copied, and an import taken back. */
 
@@ -17,6 +18,13 @@ const StoredSeriesItem = z
     last: Timestamp.meta({ description: 'Open time of the last closed candle' }),
     count: z.int().meta({ description: 'Stored candles' }),
     gap_count: z.int().meta({ description: 'Number of gaps between the first and the last candle' }),
+    missing_candles: z.int().meta({
+      description:
+        'Candles between the first and the last one that are not stored, without those of closed times',
+    }),
+    missing: MissingCandles,
+    imported: z.boolean().meta({ description: 'Files hold candles of the series' }),
+    calendar: z.enum(CALENDAR_NAMES).nullable().meta({ description: 'Calendar that an import named' }),
     updated_at: Timestamp.meta({ description: 'Time of the last change' }),
   })
   .meta({ id: 'StoredSeriesItem' });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CALENDAR_NAMES } from '../values/calendars.ts';
 import { COLLECTION_STATUSES } from '../values/market-data-limits.ts';
 import { TIMEFRAMES } from '../values/timeframes.ts';
 
@@ -70,6 +71,13 @@ const KeptImport = z.object({
   created: z.array(z.object({ month: z.string(), first: z.int(), last: z.int() })),
 });
 
+/** What an import states of a series. */
+const SeriesOrigin = z.object({
+  /** Files hold candles of it. */
+  imported: z.literal(true).optional(),
+  calendar: z.enum(CALENDAR_NAMES).optional(),
+});
+
 /**
  * Months of a series in the Series table. `months` and `kept_import` are strings, since nested values determine the cost of
  * reading an item. At most 1.2 KB per month. A deleted series keeps its item, without months.
@@ -85,6 +93,7 @@ export const StoredSeriesMonths = z.object({
   /** Change of several files that has begun: the next write or change of the series finishes it, and undoes a copy. */
   pending: z.enum(['delete', 'copy', 'undo']).optional(),
   kept_import: KeptImport.optional(),
+  ...SeriesOrigin.shape,
 });
 export type StoredSeriesMonths = z.infer<typeof StoredSeriesMonths>;
 
@@ -102,6 +111,12 @@ export const StoredSeries = z.object({
   longest_omitted_gap: z.int(),
   complete_from: z.iso.datetime().optional(),
   corrupt: z.array(z.string()).optional(),
+  ...SeriesOrigin.shape,
+  /** Times of the week at which its market is closed: [first minute of the week, minutes], from Monday, 00:00. */
+  sessions: z
+    .object({ clock: z.enum(['utc', 'us', 'eu']), closed: z.array(z.tuple([z.int(), z.int()])) })
+    .optional(),
+  missing: z.object({ closed: z.int(), no_trades: z.int(), damage: z.int() }).optional(),
   updated_at: z.iso.datetime(),
 });
 export type StoredSeries = z.infer<typeof StoredSeries>;

@@ -45,10 +45,14 @@ export const BACKTEST_LIMITS = {
     offset: { min: 0, max: 10 },
   },
   seed: SEED,
+  max_missing: { min: 0, max: 1 },
   priority: { min: 1, max: 10, integer: true },
   /** Characters. */
   experiment_name: { min: 1, max: 200 },
 } as const;
+
+/** Ratio of the candles of a series that may be lost in the range of a run. */
+export const GAP_TOLERANCE = 0.05;
 
 export const BACKTEST_DEFAULTS = {
   trading_mode: 'futures',

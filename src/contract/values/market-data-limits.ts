@@ -14,10 +14,24 @@ export const COLLECTION_LIMITS = {
 } as const;
 
 /**
- * Maximum stored gaps of a month and of a series; the longest are kept. A gap takes 20 bytes: ten years of months with this many
- * take 65 KB. The limit of an item is 400 KB.
+ * Maximum stored gaps of a month and of a series; the longest are kept. Of a month all are kept up to `whole`: a market that closes
+ * twice a day has 45. A gap takes 20 bytes: thirty years of such months take 325 KB. The limit of an item is 400 KB.
  */
-export const GAP_LIMITS = { month: 20, series: 40 } as const;
+export const GAP_LIMITS = { month: 20, whole: 45, series: 40 } as const;
+
+/** Exchanges that serve only the newest candles of a timeframe, whatever start is asked for, and how many. */
+export const SERVES_NEWEST_ONLY: ReadonlyMap<string, number> = new Map([['kraken', 720]]);
+
+/** Exchanges that serve a flat candle for a time without trades: a candle that is missing there is lost. */
+export const SERVES_CANDLES_WITHOUT_TRADES: readonly string[] = [
+  'binance',
+  'binanceusdm',
+  'binancecoinm',
+  'bitget',
+  'bybit',
+  'gate',
+  'okx',
+];
 
 export const OHLCV_LIMITS = { limit: { min: 1, max: 10_000, integer: true } } as const;
 export const OHLCV_DEFAULTS = { limit: 1000 } as const;

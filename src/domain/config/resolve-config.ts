@@ -20,13 +20,14 @@ import type { Timeframe } from '#contract/values/timeframes.ts';
 import { resolveParameters } from '#engine/definitions/parameters.ts';
 import { protectionProblems } from '#engine/definitions/protection-problems.ts';
 import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
+import { historyStartOf } from '#engine/run/history.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
-import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { ownTimeframes } from '../data/candle-source.ts';
+import { ceilToGrid, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { isCollected, sourceTimeframes } from '../data/candle-source.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
 import { noInstruments } from '../data/missing-instruments.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
-import type { Clock, SeriesStore } from '../ports.ts';
+import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkCount, checkNumber, checkOneOf, isExchangeKey } from '../shared/validate.ts';
@@ -97,7 +98,18 @@ export async function resolveConfig(
   // Stored candidates may be delisted, and a delisted pair is never fresh: each run would collect.
   const collected = candidates && (candidates.named || !input.pairs) ? 'never' : DEFAULTS.collect;
   const collect = checkOneOf(input.collect ?? collected, 'config.collect', COLLECT_MODES);
-  const range = await resolveDateRange(deps, input.date_range ?? {}, { exchange, pairs, timeframe });
+  /** Time from which candles are read for a run that starts at `start`, ms. */
+  const readsFrom = async (start: number) => {
+    const startup = await known.startupCandles(resolveParams(strategy, input.params ?? {}));
+    const { ml_engine } = resolveMlEngine(strategy, input.ml_engine, timeframe);
+    return historyStartOf(strategy, startup, timeframe, start, ml_engine);
+  };
+  const range = await resolveDateRange(
+    deps,
+    input.date_range ?? {},
+    { exchange, pairs, timeframe, isUniverse: chosen.universe !== undefined },
+    readsFrom,
+  );
   const wallet = number('dry_run_wallet', DEFAULTS.dry_run_wallet);
   const account = {
     stake_amount: checkStake(input.stake_amount ?? strategy.stakeAmount, wallet),
@@ -119,6 +131,7 @@ export async function resolveConfig(
   };
   const fills = {
     timeframe_detail: checkDetail(input.timeframe_detail ?? null, timeframe),
+    ...resolveMaxMissing(input.max_missing),
     fill_model: checkOneOf(input.fill_model ?? DEFAULTS.fill_model, 'config.fill_model', FILL_MODELS),
     seed: number('seed', DEFAULTS.seed),
   };
@@ -184,17 +197,33 @@ interface Market {
   readonly exchange: string;
   readonly pairs: readonly string[];
   readonly timeframe: Timeframe;
+  /** The pairs are candidates, which may begin and end anywhere. */
+  readonly isUniverse: boolean;
 }
 
+/**
+ * The given range. By default a run on imported candles reads all that its pairs have in common, and another one ends with the newest
+ * candle and has 90 days.
+ *
+ * @param readsFrom time from which candles are read for a start, ms
+ */
 async function resolveDateRange(
   deps: ResolveDeps,
   range: NonNullable<BacktestConfigRequest['date_range']>,
   market: Market,
+  readsFrom: (start: number) => Promise<number>,
 ): Promise<{ start: number; end: number }> {
   const given = { start: timeOf(range.start), end: timeOf(range.end) };
   const isInvalid = Number.isNaN(given.start) || Number.isNaN(given.end);
-  const end = given.end ?? (isInvalid ? Number.NaN : await newestCandleEnd(deps, market));
-  const start = given.start ?? end - DEFAULTS.date_range_days * DAY_MS;
+  const isComplete = given.start !== undefined && given.end !== undefined;
+  const stored = isInvalid || isComplete ? [] : await storedOf(deps, market);
+  const common = market.isUniverse ? undefined : importedRange(stored, market);
+  const end = given.end ?? (isInvalid ? Number.NaN : (common?.end ?? newestCandleEnd(deps, stored, market)));
+  const start =
+    given.start ??
+    (common && common.start < end
+      ? await startWithin(common.start, end, market, readsFrom)
+      : end - DEFAULTS.date_range_days * DAY_MS);
   if (start < end) return { start, end };
   const shown = (time: number) => (isInvalid ? null : isoTime(time));
   throw new CodedError('VAL001', {
@@ -212,19 +241,73 @@ function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : (parseTime(text) ?? Number.NaN);
 }
 
-/** Close time of the newest stored candle of the pairs; without any, the start of the candle now forming. */
-async function newestCandleEnd(
-  { series, clock }: ResolveDeps,
+/** For each pair the stored series that its candles are read of; none for a pair without. */
+async function storedOf(
+  { series }: ResolveDeps,
   { exchange, pairs, timeframe }: Market,
-): Promise<number> {
-  const step = TIMEFRAME_MS[timeframe];
-  const sources = ownTimeframes(timeframe);
+): Promise<SeriesInfo[]> {
+  const sources = sourceTimeframes(timeframe);
   const keys = pairs.flatMap((symbol) => sources.map((each) => ({ symbol, timeframe: each })));
-  const stored = [...(await series.getMany(exchange, keys)).values()];
-  const newest = Math.max(...stored.map((info) => Date.parse(info.last) + TIMEFRAME_MS[info.timeframe]));
+  const stored = await series.getMany(exchange, keys);
+  return pairs.flatMap((pair) => {
+    const own = sources.flatMap((each) => stored.get(`${pair}#${each}`) ?? []);
+    const isStored = isCollected(timeframe) && own[0]?.timeframe === timeframe;
+    return isStored ? own.slice(0, 1) : own.sort((a, b) => lengthOf(b) - lengthOf(a)).slice(0, 1);
+  });
+}
+
+const lengthOf = ({ first, last }: SeriesInfo) => Date.parse(last) - Date.parse(first);
+
+/** From the first candle that all pairs have to the last; undefined unless all have candles, and some from files. */
+function importedRange(
+  stored: readonly SeriesInfo[],
+  { pairs, timeframe }: Market,
+): { start: number; end: number } | undefined {
+  if (stored.length < pairs.length || !stored.some(({ imported }) => imported)) return undefined;
+  const step = TIMEFRAME_MS[timeframe];
+  const firsts = stored.map((info) => floorToGrid(Date.parse(info.first), TIMEFRAME_MS[info.timeframe]));
+  return {
+    start: ceilToGrid(Math.max(...firsts), step),
+    end: floorToGrid(Math.min(...stored.map(endOfSeries)), step),
+  };
+}
+
+/** Close time of the last candle of a series, on its grid, ms. */
+function endOfSeries({ last, timeframe }: SeriesInfo): number {
+  const step = TIMEFRAME_MS[timeframe];
+  return floorToGrid(Date.parse(last), step) + step;
+}
+
+/**
+ * The first start whose startup candles begin at `first` or later. A range that is too short for them starts with `first`: the run then
+ * says what it lacks.
+ */
+async function startWithin(
+  first: number,
+  end: number,
+  { timeframe }: Market,
+  readsFrom: (start: number) => Promise<number>,
+): Promise<number> {
+  const start = ceilToGrid(first + (first - (await readsFrom(first))), TIMEFRAME_MS[timeframe]);
+  return start < end ? start : first;
+}
+
+/** Close time of the newest stored candle of the pairs; without any, the start of the candle now forming. */
+function newestCandleEnd(
+  { clock }: ResolveDeps,
+  stored: readonly SeriesInfo[],
+  { timeframe }: Market,
+): number {
+  const step = TIMEFRAME_MS[timeframe];
+  const newest = Math.max(...stored.map(endOfSeries));
   if (!Number.isFinite(newest)) return floorToGrid(clock.now(), step);
   // Computed candles end with the last complete one.
-  return sources.length === 1 ? newest : floorToGrid(newest, step);
+  return stored.every((each) => each.timeframe === timeframe) ? newest : floorToGrid(newest, step);
+}
+
+function resolveMaxMissing(ratio: number | undefined): Pick<ResolvedBacktestConfig, 'max_missing'> {
+  if (ratio === undefined) return {};
+  return { max_missing: checkNumber(ratio, 'config.max_missing', LIMITS.max_missing) };
 }
 
 function checkStake(stake: number | string, wallet: number): number | typeof UNLIMITED_STAKE {

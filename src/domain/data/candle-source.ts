@@ -1,3 +1,4 @@
+import { GAP_TOLERANCE } from '#contract/values/backtest-limits.ts';
 import {
   ALL_TIMEFRAMES,
   ceilToGrid,
@@ -11,8 +12,6 @@ import type { SeriesInfo } from '../ports.ts';
 import { missingOf } from './missing-candles.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 
-/** Share of a series' candles that may be missing between its first and last in a range; they are filled flat. */
-export const GAP_TOLERANCE = 0.05;
 /** Age up to which a series counts as fresh, as in the check before a run. */
 const FRESH_MS = 24 * 3_600_000;
 
@@ -21,6 +20,8 @@ export interface CandleSource {
   readonly timeframe: Timeframe;
   /** Part of the range that is not stored and would be collected, ms. */
   readonly missingMs: number;
+  /** The stored series; it knows why candles are missing. */
+  readonly series: SeriesInfo;
 }
 
 /** Timeframes of which candles of `timeframe` can be computed, the longest first; its own is the first. */
@@ -67,9 +68,9 @@ export function chooseSource(
     const lateMs = Math.max(0, closed - newest);
     const isBetter =
       !best || missingMs < best.missingMs || (missingMs === best.missingMs && lateMs < best.lateMs);
-    if (isBetter) best = { timeframe: each, missingMs, lateMs };
+    if (isBetter) best = { timeframe: each, missingMs, series: info, lateMs };
   }
-  return best && { timeframe: best.timeframe, missingMs: best.missingMs };
+  return best && { timeframe: best.timeframe, missingMs: best.missingMs, series: best.series };
 }
 
 /** Part of a range that a series lacks, ms. Gaps within the tolerance count as stored. */

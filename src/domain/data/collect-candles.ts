@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/values/errors.ts';
+import { SERVES_NEWEST_ONLY } from '#contract/values/market-data-limits.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { SeriesKey } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
@@ -38,6 +39,11 @@ export interface SymbolOutcome {
   readonly funding: number;
   /** Invalid candles of the exchange, which are not stored. */
   readonly rejected: number;
+  /** Candles that opened off the grid, and those that became one with the candle before. */
+  readonly moved: number;
+  readonly merged: number;
+  /** Number of candles that the exchange serves, where the range begins before them; null: it serves the range. */
+  readonly served: number | null;
   /** Corrupt files that were found and replaced. */
   readonly corrupt: readonly string[];
   /** Reason why the symbol's instrument was not collected. */
@@ -111,6 +117,9 @@ function emptyOutcome(symbol: string, timeframe: Timeframe) {
     candles: 0,
     funding: 0,
     rejected: 0,
+    moved: 0,
+    merged: 0,
+    served: null as number | null,
     corrupt: [] as string[],
     noInstrument: null as CodedError | null,
   };
@@ -170,17 +179,29 @@ async function fillChunks(
 ): Promise<void> {
   const key: SeriesKey = { exchange: exchange.name, symbol: outcome.symbol, timeframe };
   const months = await deps.series.months(key);
+  const served = SERVES_NEWEST_ONLY.get(exchange.name);
+  const step = TIMEFRAME_MS[timeframe];
+  const oldest = served === undefined ? 0 : floorToGrid(deps.clock.now(), step) - served * step;
+  if (served !== undefined && chunks.length > 0 && chunks[0]!.start < oldest) outcome.served = served;
   for (const [index, chunk] of chunks.entries()) {
     signal?.throwIfAborted();
+    if (chunk.end <= oldest) {
+      onChunk(index + 1, 0);
+      continue;
+    }
     const filled = await fillChunk(deps, { exchange, key, months, chunk, signal });
     outcome.candles += filled.added;
     outcome.rejected += filled.rejected;
+    outcome.moved += filled.moved;
+    outcome.merged += filled.merged;
     outcome.corrupt.push(...filled.corrupt);
     onChunk(index + 1, filled.added);
   }
-  // All candles that the exchange has in the range are stored. Earlier candles do not exist, so they are not missing.
-  if (chunks.length > 0) {
-    const range = { from: chunks[0]!.start, to: chunks.at(-1)!.end };
+  // All candles that the exchange has in the range are stored. Earlier candles do not exist, so they are not missing. Those that it
+  // does not serve may exist.
+  const from = Math.max(chunks[0]?.start ?? 0, oldest);
+  if (chunks.length > 0 && from < chunks.at(-1)!.end) {
+    const range = { from, to: chunks.at(-1)!.end };
     await deps.series.markComplete(key, range, isoTime(deps.clock.now()));
   }
 }

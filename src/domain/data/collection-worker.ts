@@ -5,7 +5,7 @@ import { isoTime } from '../shared/iso-time.ts';
 import { tradingModeOf } from '../shared/validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
 import { type CollectionStore, isUnfinished, lease, RENEW_MS, release, without } from './collection-queue.ts';
-import { describeOutcomes } from './describe-outcomes.ts';
+import { changesOf, describeOutcomes } from './describe-outcomes.ts';
 import type { Exchanges } from './exchange-ports.ts';
 
 export interface CollectionWorkerDeps extends RunCollectionDeps {
@@ -187,7 +187,9 @@ async function collect(
     });
     const { status, message } = describeOutcomes(outcomes);
     const candles = outcomes.reduce((sum, each) => sum + each.candles, 0);
-    const error = status === 'failed' ? message : null;
+    const changes = changesOf(outcomes);
+    const note = changes.length > 0 ? `Of the candles of the exchange: ${changes.join(', ')}` : null;
+    const error = status === 'failed' ? message : note;
     return { status, progress: 1, candles: record.before + candles, error };
   } catch (error) {
     // A stop is not a failure of the collection, so the attempt does not count.

@@ -11,8 +11,9 @@ export interface CollectionEnd {
 /** Status and message of an ended collection: failed if one series failed. The message names up to ten series and files. */
 export function describeOutcomes(outcomes: readonly SymbolOutcome[]): CollectionEnd {
   const candles = outcomes.reduce((sum, each) => sum + each.candles, 0);
-  const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);
-  const left = rejected > 0 ? `, ${rejected} invalid ones skipped` : '';
+  const left = changesOf(outcomes)
+    .map((change) => `, ${change}`)
+    .join('');
   const corrupt = [...new Set(outcomes.flatMap((each) => each.corrupt))];
   const replaced = corrupt.length > 0 ? `, corrupt files: ${listNames(corrupt)}` : '';
   const bare = outcomes.flatMap(({ symbol, noInstrument }) =>
@@ -31,6 +32,20 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
     message: `${failed.length} of ${outcomes.length} series failed: ${byError(failed)}. ${stored}.`,
     ...(unlisted.length > 0 ? { unlisted } : {}),
   };
+}
+
+/** What was left out or changed of the candles of the exchange. */
+export function changesOf(outcomes: readonly SymbolOutcome[]): string[] {
+  const sum = (name: 'rejected' | 'moved' | 'merged') =>
+    outcomes.reduce((total, each) => total + each[name], 0);
+  const [rejected, moved, merged] = [sum('rejected'), sum('moved'), sum('merged')];
+  const served = outcomes.find((each) => each.served !== null)?.served;
+  return [
+    ...(served ? [`only the newest ${served} are served: import files for the time before them`] : []),
+    ...(rejected > 0 ? [`${rejected} invalid ones skipped`] : []),
+    ...(moved > 0 ? [`${moved} off the grid moved back to it`] : []),
+    ...(merged > 0 ? [`${merged} merged with another one of the same time`] : []),
+  ];
 }
 
 interface Failure {

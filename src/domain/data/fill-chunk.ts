@@ -1,8 +1,9 @@
 import { type Candles, createCandles, joinCandles } from '#engine/candles.ts';
-import { isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesMonth, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { Exchange } from './exchange-ports.ts';
+import { placeOnGrid } from './gaps/place-on-grid.ts';
 import {
   fetchScope,
   hasManyGaps,
@@ -31,16 +32,21 @@ interface Filled {
   readonly added: number;
   /** Invalid candles, see {@link cleanCandles}. */
   readonly rejected: number;
+  /** Candles that opened off the grid, and those that became one with the candle before. */
+  readonly moved: number;
+  readonly merged: number;
   /** Corrupt files that were found; candles from the exchange replace them. */
   readonly corrupt: readonly string[];
 }
+
+const NOTHING = { added: 0, rejected: 0, moved: 0, merged: 0 };
 
 /** Fetches the missing candles of a chunk and stores them. */
 export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<Filled> {
   const { key, months, chunk } = request;
   const step = TIMEFRAME_MS[key.timeframe];
   const wanted = fetchScope(months, chunk, { step, now: deps.clock.now() });
-  if (wanted === 'nothing') return { added: 0, rejected: 0, corrupt: [] };
+  if (wanted === 'nothing') return { ...NOTHING, corrupt: [] };
   const corrupt: string[] = [];
   const stored = await deps.candles.read(key, chunk.start, chunk.end, (file) => corrupt.push(file));
   const missingOf = wanted === 'all' ? missingBetween : missingAtEdges;
@@ -48,13 +54,13 @@ export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<F
   if (missing.length === 0) {
     // A writer died between the writes of the file and of the series: record the stored candles again.
     await deps.candles.write(key, stored);
-    return { added: 0, rejected: 0, corrupt };
+    return { ...NOTHING, corrupt };
   }
-  const { candles, rejected } = await fetchMissing(request, new Set(stored.timestamp), missing);
+  const { candles, ...changes } = await fetchMissing(request, new Set(stored.timestamp), missing);
   const added = candles.timestamp.length;
   if (added > 0) await deps.candles.write(key, candles);
   if (wanted === 'all') await recordRefetch(deps, request);
-  return { added, rejected, corrupt };
+  return { added, ...changes, corrupt };
 }
 
 /** Records the refetch of months with many gaps that are entirely in the chunk. */
@@ -78,7 +84,7 @@ async function fetchMissing(
   { exchange, key, signal }: FillRequest,
   stored: Set<number>,
   intervals: readonly TimeInterval[],
-): Promise<{ candles: Candles; rejected: number }> {
+): Promise<CleanedCandles> {
   const step = TIMEFRAME_MS[key.timeframe];
   const fetch = async ({ start, end }: TimeInterval) =>
     cleanCandles(await exchange.fetchCandles(key.symbol, key.timeframe, start, end, signal), {
@@ -87,11 +93,13 @@ async function fetchMissing(
       step,
     });
   const parts: Candles[] = [];
-  let rejected = 0;
+  const changes = { rejected: 0, moved: 0, merged: 0 };
   for (const interval of intervals) {
     const given = await fetch(interval);
     parts.push(given.candles);
-    rejected += given.rejected;
+    changes.rejected += given.rejected;
+    changes.moved += given.moved;
+    changes.merged += given.merged;
   }
   const gaps = gapsIn(new Set([...stored, ...parts.flatMap((part) => [...part.timestamp])]), step);
   if (gaps.length <= MAX_GAPS_ALWAYS_REFETCHED) {
@@ -100,7 +108,7 @@ async function fetchMissing(
   const candles = joinCandles(parts);
   const rows = [...candles.timestamp.keys()].filter((row) => !stored.has(candles.timestamp[row]!));
   rows.sort((a, b) => candles.timestamp[a]! - candles.timestamp[b]!);
-  return { candles: pickRows(candles, rows), rejected };
+  return { candles: pickRows(candles, rows), ...changes };
 }
 
 /** Intervals without a candle between the first and the last of the times. */
@@ -127,22 +135,27 @@ interface CleanedCandles {
   readonly candles: Candles;
   /** Rows left out because they cannot be true; those outside the bounds are not counted. */
   readonly rejected: number;
+  /** Candles that opened off the grid, and those that became one with the candle before. */
+  readonly moved: number;
+  readonly merged: number;
 }
 
 /**
- * The candles from outside that may be stored: within the bounds, on the timeframe's grid, in ascending order, low <=
- * open, close <= high, prices above 0, volume not negative. The later row wins when two have the same time.
+ * The candles from outside that may be stored: within the bounds, in ascending order, low <= open, close <= high, prices above 0,
+ * volume not negative. The later row wins when two have the same time. Candles off the timeframe's grid are moved back to it, as
+ * those of files are: see {@link placeOnGrid}.
  */
 export function cleanCandles(raw: Candles, bounds: CleanBounds): CleanedCandles {
   const rows = new Map<number, number>();
   let rejected = 0;
   for (let i = 0; i < raw.timestamp.length; i++) {
     const time = raw.timestamp[i]!;
-    if (!isPlausible(raw, i) || !isOnGrid(time, bounds.step)) rejected++;
+    if (!isPlausible(raw, i)) rejected++;
     else if (time >= bounds.start && time < bounds.end) rows.set(time, i);
   }
   const order = [...rows.keys()].sort((a, b) => a - b).map((time) => rows.get(time)!);
-  return { candles: pickRows(raw, order), rejected };
+  const { candles, moved, merged } = placeOnGrid(pickRows(raw, order), { step: bounds.step, offset: 0 });
+  return { candles, rejected, moved, merged };
 }
 
 function isPlausible({ timestamp, open, high, low, close, volume }: Candles, i: number): boolean {

@@ -9,6 +9,8 @@ import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe }
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { monthBounds, monthsBetween } from './calendar-months.ts';
+import { gapRulesOf, missingIn } from './gaps/explain-gaps.ts';
+import { explainMonths, missingOfPart } from './gaps/missing-in-range.ts';
 
 /**
  * Stored candles of each series by month: of one symbol, or of a page of symbols. Reads the summaries of the series only,
@@ -65,7 +67,15 @@ async function seriesOf(series: SeriesStore, exchange: string, symbol: string): 
 
 function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: number): CoverageSeries {
   const { symbol, timeframe, first, last, count, gap_count, complete_from = null, updated_at } = info;
+  const missing = missingIn(info);
   const months = monthsBetween(Date.parse(first), Date.parse(last) + 1);
+  const rules = gapRulesOf(info);
+  const { step } = rules;
+  const explained = explainMonths(stored, rules);
+  const range = {
+    first: floorToGrid(Date.parse(first), step),
+    end: floorToGrid(Date.parse(last), step) + step,
+  };
   const byMonth = new Map(stored.map((each, index) => [each.month, index]));
   return {
     symbol,
@@ -74,15 +84,32 @@ function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: numbe
     last,
     count,
     gap_count,
+    missing_candles: missing.no_trades + missing.damage,
+    missing: { ...missing },
+    imported: info.imported === true,
+    calendar: info.calendar ?? null,
+    sessions: info.sessions
+      ? {
+          clock: info.sessions.clock,
+          closed: info.sessions.closed.map(([from, minutes]): [number, number] => [from, minutes]),
+        }
+      : null,
     complete_from,
     updated_at,
     months: months.map((month) => {
       const index = byMonth.get(month);
       const each = index === undefined ? undefined : stored[index]!;
+      const bounds = monthBounds(month);
+      const part = {
+        start: Math.max(ceilToGrid(bounds.start, step), range.first),
+        end: Math.min(ceilToGrid(bounds.end, step), range.end),
+      };
+      const absent = missingOfPart(explained, part, each?.count ?? 0, rules);
       return {
         month,
         candles: each?.count ?? 0,
-        expected: expectedIn(month, info, now),
+        expected: expectedIn(month, info, now) - absent.closed,
+        missing: absent,
         gap_count: each ? gapsIn(each, stored[index! - 1], stored[index! + 1], timeframe) : 1,
         corrupt: each?.count === 0,
       } satisfies CoverageMonth;

@@ -1,25 +1,31 @@
 import type { Freshness, FreshnessQuery } from '#contract/market-data/market-data.ts';
 import { HOUR_MS } from '#contract/values/durations.ts';
 import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
+import type { CandleStore, Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { monthsBetween } from './calendar-months.ts';
-import { missingOf } from './missing-candles.ts';
+import { gapRulesOf, openCandles } from './gaps/explain-gaps.ts';
+import { missingInRange } from './gaps/missing-in-range.ts';
+import type { MissingCandles } from './gaps/sessions.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
+
+interface FreshnessDeps {
+  readonly series: SeriesStore;
+  readonly candles: Pick<CandleStore, 'read'>;
+  readonly clock: Clock;
+  readonly defaultExchange: string;
+}
 
 /**
  * Freshness of the stored candles. Without a range: the last closed candle ended at most the threshold ago.
- * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a gap longer than the threshold,
- * so that a run over the past needs no new candles. Candles before the first one that the exchange has are not
+ * With `start` or `end`: the series covers [start, min(end, now - threshold)] without damage longer than the threshold: closed times and candles
+ * without trades are covered, so that a run over the past needs no new candles. Candles before the first one that the exchange has are not
  * required. A symbol without stored candles is stale, and so is a month whose file was found corrupt. A series must be
  * stored in the requested timeframe; of several (comma separated) each must be fresh. A further timeframe is accepted where it
  * is stored. Without a timeframe the newest series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, DATA005.
  */
-export async function getDataFreshness(
-  deps: { readonly series: SeriesStore; readonly clock: Clock; readonly defaultExchange: string },
-  query: FreshnessQuery,
-): Promise<Freshness> {
+export async function getDataFreshness(deps: FreshnessDeps, query: FreshnessQuery): Promise<Freshness> {
   const { exchange = deps.defaultExchange, stale_threshold_hours } = query;
   const symbols = [
     ...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols', query.trading_mode))),
@@ -40,12 +46,12 @@ export async function getDataFreshness(
     );
     return results.find((each) => !each.fresh) ?? results[0]!;
   });
-  const missing = timeframes && countMissing(symbols.map(stored), timeframes, range, now);
+  const missing = timeframes && (await countMissing(deps, symbols.map(stored), timeframes, range));
   const stale = report.filter((each) => !each.fresh).map((each) => each.symbol);
   return {
     all_fresh: stale.length === 0,
     stale_symbols: stale,
-    ...(missing !== undefined && { missing_candles: missing }),
+    ...(missing && { missing_candles: missing.no_trades + missing.damage, missing }),
     exchange,
     stale_threshold_hours,
     symbols: report,
@@ -53,28 +59,35 @@ export async function getDataFreshness(
 }
 
 /**
- * Number of closed candles in a range that a collection would request. Gaps that the series does not list are not counted.
- * Undefined for a range without start or end.
+ * Candles in a range that are not stored, by the reason. Undefined for a range without start or end.
  *
  * @param stored for each symbol its series of each timeframe
  */
-function countMissing(
+async function countMissing(
+  deps: FreshnessDeps,
   stored: readonly (readonly (SeriesInfo | undefined)[])[],
   timeframes: readonly Timeframe[],
   range: TimeRange,
-  now: number,
-): number | undefined {
+): Promise<MissingCandles | undefined> {
   const { start, end } = range;
   if (start === undefined || end === undefined) return undefined;
-  const missing = timeframes.flatMap((timeframe, at) => {
+  const parts = timeframes.flatMap((timeframe, at) => {
     const step = TIMEFRAME_MS[timeframe];
     const opens = (time: number) => ceilToGrid(time, step);
-    const interval = { start: opens(start), end: Math.min(opens(end), floorToGrid(now, step)) };
-    return stored.flatMap((series) =>
-      missingOf(series[at], interval, step).map((part) => (part.end - part.start) / step),
-    );
+    const interval = { start: opens(start), end: Math.min(opens(end), floorToGrid(deps.clock.now(), step)) };
+    const all = Math.max(0, (interval.end - interval.start) / step);
+    return stored.map((series) => {
+      const info = series[at];
+      return info ? missingInRange(deps, info, interval) : { closed: 0, no_trades: 0, damage: all };
+    });
   });
-  return missing.reduce((sum, count) => sum + count, 0);
+  const total = { closed: 0, no_trades: 0, damage: 0 };
+  for (const { closed, no_trades, damage } of await Promise.all(parts)) {
+    total.closed += closed;
+    total.no_trades += no_trades;
+    total.damage += damage;
+  }
+  return total;
 }
 
 /**
@@ -137,12 +150,17 @@ export function freshnessOf(
  */
 function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestGap: number): boolean {
   const step = TIMEFRAME_MS[info.timeframe];
-  const first = Date.parse(info.first);
+  const first = floorToGrid(Date.parse(info.first), step);
   const from = range.start === undefined ? first : ceilToGrid(range.start, step);
   const opensBefore = range.end === undefined ? Infinity : ceilToGrid(range.end, step);
   const to = Math.min(opensBefore, floorToGrid(closedBy, step));
   const begins = Math.min(first, info.complete_from === undefined ? first : Date.parse(info.complete_from));
-  if (begins > from || endOf(info) < to) return false;
+  const rules = gapRulesOf(info);
+  const isOpenIn = (start: number, end: number) =>
+    start < end && openCandles([start, (end - start) / step], rules) > 0;
+  const end = floorToGrid(Date.parse(info.last), step) + step;
+  if ((begins > from && isOpenIn(from, Math.min(first, to))) || isOpenIn(Math.max(end, from), to))
+    return false;
   if (info.corrupt && monthsBetween(from, to).some((month) => info.corrupt!.includes(month))) return false;
   // Omitted gaps may be anywhere in the range: the longest of them decides.
   if (info.longest_omitted_gap * step > longestGap) return false;

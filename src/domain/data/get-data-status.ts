@@ -61,8 +61,25 @@ export async function getDataStatus(
 ): Promise<DataStatus> {
   const stored = await deps.series.list(exchange);
   const series = stored.map(
-    ({ exchange: _, longest_omitted_gap: _l, gaps, complete_from = null, corrupt = [], ...info }) => ({
-      ...info,
+    ({
+      symbol,
+      timeframe,
+      first,
+      last,
+      count,
+      gap_count,
+      gaps,
+      complete_from = null,
+      corrupt = [],
+      updated_at,
+    }) => ({
+      symbol,
+      timeframe,
+      first,
+      last,
+      count,
+      gap_count,
+      updated_at,
       gaps: gaps.map(([start, missing]) => ({ start: isoTime(start), missing })),
       complete_from,
       corrupt: [...corrupt],

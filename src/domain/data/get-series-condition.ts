@@ -3,6 +3,8 @@ import { DAY_MS } from '#contract/values/durations.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesMonth, SeriesStates, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
+import { gapRulesOf } from './gaps/explain-gaps.ts';
+import { explainMonths, missingOfPart } from './gaps/missing-in-range.ts';
 import { findSeries } from './list-series.ts';
 import { parseRange } from './time-range.ts';
 
@@ -38,19 +40,24 @@ export async function getSeriesCondition(
     const day = floorToGrid(time, DAY_MS);
     counts.set(day, (counts.get(day) ?? 0) + 1);
   }
+  const rules = gapRulesOf(info);
+  const explained = explainMonths(months, rules);
   const changes = changesOf(months);
   const closedBy = floorToGrid(deps.clock.now(), step);
   const items: DayCondition[] = [];
   for (let day = from; day < to; day += DAY_MS) {
     const candles = counts.get(day) ?? 0;
-    const expected = Math.max(candles, slotsBetween(day, Math.min(day + DAY_MS, closedBy), step));
-    if (expected === 0) continue;
+    const slots = slotsBetween(day, Math.min(day + DAY_MS, closedBy), step);
+    if (Math.max(candles, slots) === 0) continue;
+    const part = { start: ceilToGrid(day, step), end: ceilToGrid(day + DAY_MS, step) };
+    const { closed, no_trades } = missingOfPart(explained, part, candles, rules);
+    const expected = Math.max(candles, slots - closed - no_trades);
     const date = isoTime(day).slice(0, 10);
     const { revised = false, at } = changes.get(date) ?? {};
     const complete = revised ? 'revised' : 'complete';
     items.push({
       date,
-      condition: candles < expected ? 'gap' : complete,
+      condition: expected === 0 ? 'closed' : candles < expected ? 'gap' : complete,
       candles,
       expected,
       revised,

@@ -48,12 +48,12 @@ export function missingOf(
   step: number,
 ): TimeInterval[] {
   if (!info) return start < end ? [{ start, end }] : [];
-  const first = Date.parse(info.first);
+  const first = floorToGrid(Date.parse(info.first), step);
   const begins = info.complete_from === undefined ? first : Math.min(first, Date.parse(info.complete_from));
   const parts = [
     ...(begins > start ? [{ start, end: first }] : []),
     ...info.gaps.map(([from, count]) => ({ start: from, end: from + count * step })),
-    { start: Date.parse(info.last) + step, end },
+    { start: floorToGrid(Date.parse(info.last), step) + step, end },
   ];
   return parts
     .map((part) => ({ start: Math.max(part.start, start), end: Math.min(part.end, end) }))

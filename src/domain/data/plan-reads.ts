@@ -11,7 +11,6 @@ import {
   chooseSource,
   collectedTimeframe,
   isCollected,
-  ownTimeframes,
   sourceTimeframes,
 } from './candle-source.ts';
 
@@ -75,7 +74,7 @@ export async function chooseReads(
   const end = Date.parse(run.date_range.end);
   const decisions = firstDecision(run);
   const wanted = pairs.map((pair) => informativeSeries(strategy.facts, pair));
-  const own = ownTimeframes(timeframe);
+  const own = sourceTimeframes(timeframe);
   const keys = [
     ...pairs.flatMap((symbol) => own.map((each) => ({ symbol, timeframe: each }))),
     ...wanted
@@ -109,15 +108,19 @@ export async function chooseReads(
   });
 }
 
-/** Candles of the six timeframes are read as stored, others from the series that has most of them. */
+/**
+ * Candles of the six timeframes are read as stored, where they are. Others are computed of the series that has most of them; so are
+ * those of the six where only shorter ones are stored, such as files of 1m.
+ */
 function ownSource(
   stored: ReadonlyMap<string, SeriesInfo>,
   own: { readonly pair: string; readonly timeframe: Timeframe },
   range: { readonly start: number; readonly end: number },
   now: number,
 ): CandleSource | undefined {
-  if (!isCollected(own.timeframe)) return chooseSource(stored, own, range, now);
-  return stored.has(`${own.pair}#${own.timeframe}`) ? { timeframe: own.timeframe, missingMs: 0 } : undefined;
+  const series = stored.get(`${own.pair}#${own.timeframe}`);
+  if (series && isCollected(own.timeframe)) return { timeframe: own.timeframe, missingMs: 0, series };
+  return chooseSource(stored, own, range, now);
 }
 
 function startOf(
@@ -145,15 +148,12 @@ export interface CollectionPlan {
   readonly isStale: boolean;
 }
 
-/** The candles that must be stored for a run. Reads the store only for a run that needs more than its own candles. */
+/** The candles that must be stored for a run. */
 export async function planCollection(
   deps: ReadDeps,
   run: Run,
   strategy: StrategyReads,
 ): Promise<CollectionPlan> {
-  if (readsOwnCandles(run, strategy)) {
-    return { timeframe: run.timeframe, start: startOf(run, strategy, []), isStale: false };
-  }
   const reads = await chooseReads(deps, run, strategy);
   const others = reads.flatMap(({ informative }) => informative);
   const starts = new Map<string, { symbol: string; timeframe: Timeframe; start: number }>();
@@ -172,10 +172,14 @@ export async function planCollection(
 
 /** One timeframe for all pairs. Weekly candles cannot be named in the check before a run. */
 function collectedFor(timeframe: Timeframe, reads: readonly PairReads[]): Timeframe {
-  if (isCollected(timeframe)) return timeframe;
   const [first, ...more] = new Set(
     reads.map(({ source }) => (source?.missingMs === 0 ? source.timeframe : undefined)),
   );
+  // Candles of an exchange are collected; those of files are computed of what is stored.
+  if (isCollected(timeframe)) {
+    const isImported = reads.every(({ source }) => source?.series.imported);
+    return first !== undefined && more.length === 0 && isImported ? first : timeframe;
+  }
   return first === undefined || first === '1w' || more.length > 0 ? collectedTimeframe(timeframe) : first;
 }
 

@@ -1,3 +1,4 @@
+import type { Calendar } from '#contract/values/calendars.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { KeptImport, SeriesInfo, SeriesKey } from '../ports.ts';
 
@@ -8,8 +9,9 @@ export interface SeriesKeeper {
   /**
    * Writes candles as the candle store does, and keeps what they replace until another import changes the series.
    * @param importId of the import, for all its candles
+   * @param calendar of the market; absent: that of an earlier import stays
    */
-  import(series: SeriesKey, candles: Candles, importId: string): Promise<SeriesInfo>;
+  import(series: SeriesKey, candles: Candles, importId: string, calendar?: Calendar): Promise<SeriesInfo>;
   /**
    * Takes the last import of a series back. Candles that were collected since stay, except in gaps of the import in months that it
    * began. Undefined when no import is kept. Throws CorruptFileError, before anything changes, if what it replaced is corrupt.

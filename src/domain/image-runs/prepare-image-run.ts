@@ -32,7 +32,8 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
   const read = everything.filter(
     (each) =>
       (pairs.includes(each.symbol) && own.includes(each.timeframe)) ||
-      (each.symbol === benchmark?.pair && [benchmark.source, benchmark.exact].includes(each.timeframe)) ||
+      (each.symbol === benchmark?.pair &&
+        [benchmark.source?.timeframe, benchmark.exact].includes(each.timeframe)) ||
       informative.some(({ symbol, timeframe: other }) => symbol === each.symbol && other === each.timeframe),
   );
   const months = await Promise.all(
@@ -48,8 +49,14 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
   return deps.runs.writeInput({
     schema_version: 1,
     job: runOf(job, isoTime(deps.clock.now())),
-    series: [...stored.values()].map(({ gaps, corrupt, ...info }) => ({
+    series: [...stored.values()].map(({ gaps, corrupt, sessions, ...info }) => ({
       ...info,
+      ...(sessions && {
+        sessions: {
+          ...sessions,
+          closed: sessions.closed.map(([from, minutes]): [number, number] => [from, minutes]),
+        },
+      }),
       gaps: gaps.map(([from, count]) => [from, count]),
       ...(corrupt && { corrupt: [...corrupt] }),
     })),

@@ -5,7 +5,7 @@ import type { RunBenchmark } from '#engine/robustness/bitcoin.ts';
 import { MIN_COVERED, MIN_DAYS } from '#engine/robustness/robustness.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe, tradedRange } from '#engine/timeframe.ts';
 import { chooseSource, sourceTimeframes } from '../data/candle-source.ts';
-import type { Clock, SeriesKey, SeriesStore } from '../ports.ts';
+import type { Clock, SeriesInfo, SeriesKey, SeriesStore } from '../ports.ts';
 import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';
 import type { LoadCandlesDeps } from './load-candles.ts';
 import { readAs } from './load-informative.ts';
@@ -15,7 +15,7 @@ type Run = Pick<ResolvedBacktestConfig, 'exchange' | 'pairs' | 'timeframe' | 'da
 interface ChosenBenchmark {
   readonly pair: string;
   /** Undefined when all stored candles are too short. */
-  readonly source: Timeframe | undefined;
+  readonly source: SeriesInfo | undefined;
   /** Stored candles that open with each candle of the run; undefined without any. */
   readonly exact: Timeframe | undefined;
   /** The whole days of the run, ms. */
@@ -49,7 +49,7 @@ export async function chooseBenchmark(
   const wanted = { pair, timeframe: '1d' as const };
   const source = chooseSource(new Map(affordable), wanted, { start, end }, clock.now());
   const exact = sourceTimeframes(run.timeframe).find((each) => stored.has(`${pair}#${each}`));
-  return { pair, source: source?.timeframe, exact, start, end };
+  return { pair, source: source?.series, exact, start, end };
 }
 
 /** Gaps beyond the tolerance, and a corrupt file. */
@@ -76,12 +76,13 @@ export async function loadBenchmark(deps: LoadCandlesDeps, run: Run): Promise<Ru
     const reason = `The stored candles of ${pair} are too short for ${(end - start) / DAY_MS} days. Collect its 1h candles to compare with it.`;
     return { pair, reason };
   }
-  const key = { exchange: run.exchange, symbol: pair, timeframe: source };
+  const key = { exchange: run.exchange, symbol: pair, timeframe: source.timeframe };
   try {
     const time = floorToGrid(Date.parse(run.date_range.end) - 1, TIMEFRAME_MS[run.timeframe]);
-    const candles = await readAs(deps, key, '1d', { start, end }, 1 - MIN_COVERED);
+    const range = { start, end, maxMissing: 1 - MIN_COVERED, isTraded: true };
+    const candles = await readAs(deps, source, '1d', range);
     const last = exact ? await readLast(deps, { ...key, timeframe: exact }, time) : null;
-    const benchmark = { pair, source, candles, last };
+    const benchmark = { pair, source: source.timeframe, candles, last };
     if (run.trading_mode === 'spot') return benchmark;
     const readFunding = () => deps.candles.readFunding(run.exchange, pair, start, end);
     return { ...benchmark, funding: await recordCorruption(deps, key, readFunding) };

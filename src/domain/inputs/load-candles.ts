@@ -10,7 +10,7 @@ import { instrumentOf } from '../data/collect-instruments.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
 import { noInstruments } from '../data/missing-instruments.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '../data/plan-reads.ts';
-import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
+import type { CandleStore, Clock, SeriesInfo, SeriesKey, SeriesStore } from '../ports.ts';
 import { CorruptFileError, recordCorruption } from '../shared/corrupt-file.ts';
 import { InformativeLoader, readAs } from './load-informative.ts';
 
@@ -79,7 +79,7 @@ export async function loadCandles(
     const from = Math.min(dataStart, start);
     try {
       const candles = {
-        ...(await loadPair(stored, config, { pair, source: source.timeframe }, from)),
+        ...(await loadPair(stored, config, source.series, from)),
         ...(others.length > 0 && { informative: await informative.load(others) }),
         ...(instrument && { instrument }),
       };
@@ -141,7 +141,8 @@ async function notAvailable(
     ALL_TIMEFRAMES.map((each) => ({ symbol: pair, timeframe: each })),
   );
   const others = [...stored.values()].map((info) => info.timeframe);
-  const hint = others.length > 0 ? `. Stored timeframes: ${others.join(', ')}` : '';
+  const ranges = storedRanges([...stored.values()]);
+  const hint = others.length > 0 ? `. Stored timeframes: ${others.join(', ')}${ranges}` : '';
   // Missing candles are collected before the run: without an outcome the collection task was killed.
   const tried = collection ? 'none could be collected' : 'their collection did not finish';
   const reason = collect === 'never' ? 'collect is never' : tried;
@@ -154,16 +155,18 @@ async function notAvailable(
 async function loadPair(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
-  { pair, source }: { readonly pair: string; readonly source: Timeframe },
+  series: SeriesInfo,
   dataStart: number,
 ): Promise<PairData> {
   const { exchange, timeframe, timeframe_detail: detailTimeframe } = config;
   const start = Date.parse(config.date_range.start);
   const end = Date.parse(config.date_range.end);
+  const { symbol: pair, timeframe: source } = series;
   const key = { exchange, symbol: pair, timeframe: source };
-  const candles = await readAs(deps, key, timeframe, { start: dataStart, end });
+  const range = { start: dataStart, end, maxMissing: config.max_missing, isTraded: true };
+  const candles = await readAs(deps, series, timeframe, range);
   // A pair of a universe may end, or begin, anywhere: the run leaves out one with too few.
-  if (!config.universe) checkEnough(candles, config, pair, start);
+  if (!config.universe) checkEnough(candles, config, series, start);
   const readFunding = () => deps.candles.readFunding(exchange, pair, start, end);
   const perpetual = config.trading_mode !== 'spot' && {
     funding: await recordCorruption(deps, key, readFunding),
@@ -175,11 +178,26 @@ async function loadPair(
   return { ...own, detail };
 }
 
-function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: string, start: number): void {
+/** Ranges of stored series, one per line, after a line break. */
+function storedRanges(series: readonly SeriesInfo[]): string {
+  const lines = series.map(
+    ({ symbol, timeframe, first, last, count }) =>
+      `\n${symbol} ${timeframe}: ${first} to ${last} (${count} candles)`,
+  );
+  return lines.join('');
+}
+
+function checkEnough(
+  candles: Candles,
+  config: ResolvedBacktestConfig,
+  series: SeriesInfo,
+  start: number,
+): void {
+  const pair = series.symbol;
   const inRange = candles.timestamp.length - indexAtOrAfter(candles.timestamp, start);
   if (inRange >= MIN_CANDLES) return;
   throw new CodedError('DATA001', {
-    message: `${pair} has ${inRange} stored ${config.timeframe} candles between ${config.date_range.start} and ${config.date_range.end}: a backtest needs at least ${MIN_CANDLES}. Extend date_range or collect more`,
+    message: `${pair} has ${inRange} stored ${config.timeframe} candles between ${config.date_range.start} and ${config.date_range.end}: a backtest needs at least ${MIN_CANDLES}. Extend date_range or collect more. Stored:${storedRanges([series])}`,
     context: { symbol: pair, candles: inRange, needed: MIN_CANDLES, ...config.date_range },
   });
 }

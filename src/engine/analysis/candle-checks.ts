@@ -1,6 +1,6 @@
 import { CANDLE_COLUMNS, type Candles, createCandles, isIntact, lazyCandles } from '../candles.ts';
 import { BacktestError } from '../strategy-errors.ts';
-import { isOnGrid } from '../timeframe.ts';
+import { floorToGrid, isOnGrid } from '../timeframe.ts';
 
 /** Irregularities of valid candles. */
 export interface CandleQuality {
@@ -15,9 +15,15 @@ export interface CandleQuality {
  * below low, volume not negative. Gaps are allowed.
  *
  * @param stepMs length of a candle, ms
+ * @param mayBeLate candles may open later than their place on the grid, as those of stocks do
  * @throws BacktestError `invalid_candles` naming the first invalid candle
  */
-export function checkCandles(pair: string, candles: Candles, stepMs: number): CandleQuality {
+export function checkCandles(
+  pair: string,
+  candles: Candles,
+  stepMs: number,
+  mayBeLate = false,
+): CandleQuality {
   const rows = candles.timestamp.length;
   const invalid = CANDLE_COLUMNS.find((name) => candles[name].length !== rows);
   if (invalid) {
@@ -26,7 +32,7 @@ export function checkCandles(pair: string, candles: Candles, stepMs: number): Ca
       `${pair}: column ${invalid} holds ${candles[invalid].length} values for ${rows} candles.`,
     );
   }
-  const checked = checkRows(candles, stepMs);
+  const checked = checkRows(candles, stepMs, mayBeLate);
   if ('problem' in checked) {
     const time = candles.timestamp[checked.row]!;
     const at = Number.isFinite(time) ? new Date(time).toISOString() : `row ${checked.row}`;
@@ -36,7 +42,11 @@ export function checkCandles(pair: string, candles: Candles, stepMs: number): Ca
 }
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one pass over all candles, without a call per row
-function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: number; problem: string } {
+function checkRows(
+  candles: Candles,
+  stepMs: number,
+  mayBeLate: boolean,
+): CandleQuality | { row: number; problem: string } {
   const { timestamp, open, high, low, close, volume } = candles;
   let previousTime = Number.NEGATIVE_INFINITY;
   let previousClose = open[0]!;
@@ -52,7 +62,9 @@ function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: num
     if (!(time > previousTime)) return { row, problem: 'does not come after the one before it' };
     // One division per row would cost more than all other checks.
     if (time - previousTime !== stepMs && !isOnGrid(time, stepMs)) {
-      return { row, problem: 'does not open on the grid of its timeframe' };
+      if (!mayBeLate) return { row, problem: 'does not open on the grid of its timeframe' };
+      if (floorToGrid(time, stepMs) <= floorToGrid(previousTime, stepMs))
+        return { row, problem: 'opens in the one before it' };
     }
     if (!(bottom > 0) || !(first > 0) || !(last > 0)) {
       return { row, problem: 'has a price that is not above 0' };
@@ -84,26 +96,25 @@ interface FilledCandles {
  * Fills gaps with flat candles at the previous close, with volume 0, as freqtrade does when it loads data. Returns the same
  * columns when there is no gap.
  *
- * @param candles ascending, on the grid
+ * @param candles ascending, each in a place of its own on the grid
  * @param stepMs length of a candle, ms
  */
 export function fillGaps(candles: Candles, stepMs: number): FilledCandles {
   const rows = candles.timestamp.length;
   if (rows === 0) return { candles, filled: 0 };
-  const first = candles.timestamp[0]!;
-  const expected = (candles.timestamp[rows - 1]! - first) / stepMs + 1;
+  const first = floorToGrid(candles.timestamp[0]!, stepMs);
+  const expected = (floorToGrid(candles.timestamp[rows - 1]!, stepMs) - first) / stepMs + 1;
   if (expected === rows) return { candles, filled: 0 };
   const out = createCandles(expected);
   let source = 0;
   for (let row = 0; row < expected; row++) {
-    const time = first + row * stepMs;
-    if (candles.timestamp[source] === time) {
+    if (candles.timestamp[source]! < first + (row + 1) * stepMs) {
       for (const name of CANDLE_COLUMNS) out[name][row] = candles[name][source]!;
       source++;
       continue;
     }
     const price = out.close[row - 1]!;
-    out.timestamp[row] = time;
+    out.timestamp[row] = out.timestamp[row - 1]! + stepMs;
     out.open[row] = price;
     out.high[row] = price;
     out.low[row] = price;

@@ -95,7 +95,7 @@ export function readInformative(
       indexAtOrAfter(timestamp, from),
       indexAtOrAfter(timestamp, end - stepMs + 1),
     );
-    checkCandles(`${each.pair} ${each.timeframe}`, read, stepMs);
+    checkCandles(`${each.pair} ${each.timeframe}`, read, stepMs, true);
     return { ...each, read, candles: fillGaps(read, stepMs).candles, origin: each.candles };
   });
 }

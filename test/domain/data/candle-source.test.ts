@@ -38,6 +38,6 @@ describe('source of informative candles', () => {
   it('days that have not closed are not missing from daily candles', () => {
     const daily = { pair, timeframe: '1d' } as const;
     const both = stored(['1h', range.start - DAY, NOW - HOUR], ['1d', range.start - DAY, NOW - 36 * HOUR]);
-    expect(chooseSource(both, daily, range, NOW)).toEqual({ timeframe: '1d', missingMs: 0 });
+    expect(chooseSource(both, daily, range, NOW)).toMatchObject({ timeframe: '1d', missingMs: 0 });
   });
 });

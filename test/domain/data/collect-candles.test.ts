@@ -23,6 +23,9 @@ describe('collectCandles: requests', () => {
       candles: days * 288,
       funding: days * 3 + 1,
       rejected: 0,
+      moved: 0,
+      merged: 0,
+      served: null,
       corrupt: [],
       noInstrument: null,
       error: null,
@@ -108,11 +111,25 @@ describe('collectCandles: stored candles', () => {
       return given;
     };
     const [outcome] = await collect({ start: at('2024-02-01'), end: at('2024-02-02') });
-    expect(outcome).toMatchObject({ candles: 288 - 5, rejected: 6, error: null });
+    expect(outcome).toMatchObject({ candles: 288 - 5, rejected: 5, moved: 1, merged: 1, error: null });
     const { timestamp } = await read();
     expect([...timestamp]).toEqual([...timestamp].sort((a, b) => a - b));
     expect(new Set(timestamp).size).toBe(288 - 5);
-    expect(describeOutcomes([outcome!]).message).toBe('283 candles stored, 6 invalid ones skipped');
+    expect(describeOutcomes([outcome!]).message).toBe(
+      '283 candles stored, 5 invalid ones skipped, 1 off the grid moved back to it, 1 merged with another one of the same time',
+    );
+  });
+
+  it('an exchange that serves only its newest candles is not complete before them', async () => {
+    Object.defineProperty(fixture.exchange, 'name', { value: 'kraken' });
+    fixture.market.setNow(END);
+    fixture.exchange.listed = END - 720 * HOUR;
+    const [outcome] = await collect({ timeframe: '1h', end: END });
+    expect(outcome).toMatchObject({ candles: 720, served: 720 });
+    const key = { exchange: 'kraken', symbol: BTC, timeframe: '1h' } as const;
+    const info = (await fixture.market.series.getMany('kraken', [key])).get(`${BTC}#1h`);
+    expect(info!.complete_from ?? info!.first).toBe(info!.first);
+    expect(describeOutcomes([outcome!]).message).toContain('only the newest 720 are served');
   });
 
   it('collectCandles refetches only gaps and keeps stored candles', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FreshnessQuery } from '#contract/market-data/market-data.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { SeriesInfo, SeriesStore } from '#domain/ports.ts';
+import { createCandles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { readQuery } from '#runtime/request-schemas.ts';
 import { at, BTC, ETH } from './market.ts';
@@ -43,7 +44,11 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
     list: async () => infos,
     listPage: () => Promise.reject(new Error('not here')),
     monthsOfMany: () => Promise.reject(new Error('not here')),
-    months: () => Promise.reject(new Error('not here')),
+    months: async ({ symbol, timeframe }) => {
+      const info = known.get(`${symbol}#${timeframe}`)!;
+      const [first, last] = [Date.parse(info.first), Date.parse(info.last)];
+      return [{ ...info, month: info.first.slice(0, 7), first, last }];
+    },
     record: () => Promise.reject(new Error('not here')),
     markComplete: () => Promise.reject(new Error('not here')),
     markRefetched: () => Promise.reject(new Error('not here')),
@@ -53,7 +58,12 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
 
 const check = (infos: readonly SeriesInfo[], query: Partial<FreshnessQuery>) =>
   getDataFreshness(
-    { series: storeOf(infos), clock: { now: () => at(NOW) }, defaultExchange: 'sim' },
+    {
+      series: storeOf(infos),
+      candles: { read: async () => createCandles(0) },
+      clock: { now: () => at(NOW) },
+      defaultExchange: 'sim',
+    },
     { symbols: [BTC], stale_threshold_hours: 24, ...query },
   );
 const isFresh = async (info: SeriesInfo, query: Partial<FreshnessQuery>) =>

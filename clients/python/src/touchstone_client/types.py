@@ -287,6 +287,8 @@ class BacktestConfig(TypedDict):
     """Further tests of robustness. Default: none"""
     timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
     """Shorter timeframe that decides the order of events inside a candle. null: none, also over a version that has one. Default: null"""
+    max_missing: NotRequired[float | None]
+    """Ratio of candles of a series that may be lost in the range. Candles of closed times and without trades do not count. Default: 0.05"""
     fill_model: NotRequired[Literal["freqtrade", "conservative"] | None]
     """`conservative`: of two straight-line paths through each candle of a trade, open, high, low, close and open, low, high, close, the one that leaves the trade worth less at the close. Default: "freqtrade\""""
     seed: NotRequired[int | None]
@@ -551,6 +553,8 @@ class BacktestJobConfig(TypedDict):
     protections: NotRequired[list[Protection]]
     """Absent without any"""
     timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
+    max_missing: NotRequired[float]
+    """Ratio of candles of a series that may be lost. Absent: 0.05"""
     fill_model: Literal["freqtrade", "conservative"]
     seed: int
     precision: NotRequired[Literal["exchange", "none"]]
@@ -1845,7 +1849,7 @@ class Collection(TypedDict):
     candles: int
     """New candles stored so far; those of a crashed process may be missing from the count"""
     error: str | None
-    """Failed symbols and reasons; for a pending collection the reason of the delay"""
+    """Failed symbols and reasons; for a pending collection the reason of the delay, for a completed one what was left out or moved to the grid"""
     created_at: str
     """ISO 8601, UTC"""
     updated_at: str
@@ -1938,9 +1942,11 @@ class CoverageMonth(TypedDict):
     candles: int
     """Stored candles; 0 when the file is corrupt"""
     expected: int
-    """Candles that the month has, up to now; without those before the exchange listed the symbol, as far as that is known"""
+    """Candles that the month has, up to now; without those of closed times, and those before the exchange listed the symbol, as far as that is known"""
     gap_count: int
     """Gaps between the first and the last candle of the series that touch the month"""
+    missing: MissingCandles
+    """Candles of the month between the first and the last one of the series that are not stored"""
     corrupt: bool
     """The file of the month is corrupt and is collected again"""
 
@@ -1956,6 +1962,14 @@ class CoverageSeries(TypedDict):
     """Stored candles"""
     gap_count: int
     """Number of gaps between the first and the last candle"""
+    missing_candles: int
+    """Candles between the first and the last one that are not stored, without those of closed times"""
+    missing: MissingCandles
+    imported: bool
+    """Files hold candles of the series"""
+    calendar: Literal["XNYS", "CME", "24/7"] | None
+    """Calendar that an import named"""
+    sessions: MarketSessions | None
     complete_from: str | None
     """The exchange has no candles between this time and `first`; null when unknown"""
     updated_at: str
@@ -2341,7 +2355,9 @@ class Freshness(TypedDict):
     """True when no symbol is stale"""
     stale_symbols: list[str]
     missing_candles: NotRequired[int]
-    """Estimated number of candles in the range that are not stored, of all symbols and timeframes; absent without timeframe, start and end"""
+    """Candles in the range that are not stored, of all symbols and timeframes, without those of closed times; absent without timeframe, start and end"""
+    missing: NotRequired[MissingCandles]
+    """The same by the reason; those before the first and after the last stored candle are damage"""
     exchange: str
     stale_threshold_hours: int
     symbols: list[FreshnessSymbolsItem]
@@ -3241,6 +3257,15 @@ class LookAhead(TypedDict):
     """Values that depend on later candles, one sentence each; at most 20"""
 
 
+class MarketSessions(TypedDict):
+    """Times of the week at which the market is closed, by its calendar or its candles"""
+
+    clock: Literal["utc", "us", "eu"]
+    """UTC, or UTC with an hour added in the summer of the United States or of Europe"""
+    closed: list[list[int]]
+    """`[first minute of the week, minutes]`, from Monday, 00:00 by the clock"""
+
+
 class Me(TypedDict):
     subject: str
     """Id of the caller, as in `user:<id>` of a grant: the `sub` of the token, or `anonymous` without one"""
@@ -3268,6 +3293,17 @@ class Metrics(TypedDict):
     equity: EquityMetrics
     closed_trades: ClosedTradeMetrics
     activity: ActivityMetrics
+
+
+class MissingCandles(TypedDict):
+    """Candles that are not stored, by the reason"""
+
+    closed: int
+    """The market was closed: by its week, for a holiday, or early"""
+    no_trades: int
+    """Nothing was traded: read as flat candles with volume 0"""
+    damage: int
+    """All others. Only these count against `max_missing` of a run"""
 
 
 class MlEngine(TypedDict):
@@ -4504,6 +4540,8 @@ class ReportSettings(TypedDict):
     protections: NotRequired[list[Protection]]
     """Absent without any"""
     timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
+    max_missing: NotRequired[float]
+    """Ratio of candles of a series that may be lost. Absent: 0.05"""
     fill_model: Literal["freqtrade", "conservative"]
     seed: int
     precision: NotRequired[Literal["exchange", "none"]]
@@ -4690,6 +4728,8 @@ class ResolvedBacktestConfig(TypedDict):
     protections: NotRequired[list[Protection]]
     """Absent without any"""
     timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
+    max_missing: NotRequired[float]
+    """Ratio of candles of a series that may be lost. Absent: 0.05"""
     fill_model: Literal["freqtrade", "conservative"]
     seed: int
     precision: NotRequired[Literal["exchange", "none"]]
@@ -4919,6 +4959,13 @@ class SeriesDetails(TypedDict):
     """Stored candles"""
     gap_count: int
     """Number of gaps between the first and the last candle"""
+    missing_candles: int
+    """Candles between the first and the last one that are not stored, without those of closed times"""
+    missing: MissingCandles
+    imported: bool
+    """Files hold candles of the series"""
+    calendar: Literal["XNYS", "CME", "24/7"] | None
+    """Calendar that an import named"""
     updated_at: str
     """Time of the last change"""
     kept_import: KeptImport | None
@@ -5133,6 +5180,13 @@ class StoredSeriesItem(TypedDict):
     """Stored candles"""
     gap_count: int
     """Number of gaps between the first and the last candle"""
+    missing_candles: int
+    """Candles between the first and the last one that are not stored, without those of closed times"""
+    missing: MissingCandles
+    imported: bool
+    """Files hold candles of the series"""
+    calendar: Literal["XNYS", "CME", "24/7"] | None
+    """Calendar that an import named"""
     updated_at: str
     """Time of the last change"""
 

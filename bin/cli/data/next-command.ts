@@ -1,0 +1,69 @@
+import type { ImportedSeries } from '#adapters/import/summary.ts';
+import { TOUCHSTONE } from '#contract/values/names.ts';
+import { TIMEFRAMES } from '#contract/values/timeframes.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
+import { resolveParameters } from '#engine/definitions/parameters.ts';
+import { buyAndHold } from '#engine/strategies/buy-and-hold.ts';
+import { donchianTrend } from '#engine/strategies/donchian-trend.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { divides, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+
+/** Built-in strategies, the one with the most startup candles first. */
+const STRATEGIES: readonly StrategyDefinition[] = [emaCrossover, donchianTrend, buyAndHold];
+/** Candles to trade, besides the startup candles: fewer show nothing. */
+const MIN_TRADED = 50;
+/** Fewer candles than this are no backtest. */
+const MIN_CANDLES = 4;
+/** Pairs of the command. */
+const MAX_PAIRS = 3;
+
+interface CandleSeries extends ImportedSeries {
+  readonly series: Timeframe;
+}
+
+const isCandles = (series: ImportedSeries): series is CandleSeries => series.series !== 'funding';
+
+/** Backtests that run on imported candles, one for each exchange and trading mode. */
+export function nextCommands(imported: readonly ImportedSeries[]): string[] {
+  const groups = Map.groupBy(
+    imported.filter(isCandles),
+    ({ exchange, symbol }) => `${tradingModeOf(symbol)} ${exchange}`,
+  );
+  return [...groups.values()].flatMap((series) => commandFor(series) ?? []);
+}
+
+/** A backtest on the longest timeframe that has enough candles for a strategy, else on the one with the most candles. */
+function commandFor(all: readonly CandleSeries[]): string | undefined {
+  const runs = all.flatMap((series) => {
+    const timeframe = TIMEFRAMES.find((each) => divides(series.series, each));
+    if (timeframe === undefined) return [];
+    const candles = (endOf(series) - Date.parse(series.first)) / TIMEFRAME_MS[timeframe];
+    return candles < MIN_CANDLES ? [] : [{ series, timeframe, candles: Math.floor(candles) }];
+  });
+  const byLength = runs.sort((a, b) => TIMEFRAME_MS[b.timeframe] - TIMEFRAME_MS[a.timeframe]);
+  const most = [...byLength].sort((a, b) => b.candles - a.candles)[0];
+  const run = byLength.find(({ candles }) => candles >= startupOf(emaCrossover) + MIN_TRADED) ?? most;
+  if (!run) return undefined;
+  const { exchange, symbol } = run.series;
+  const strategy =
+    STRATEGIES.find((each) => run.candles >= startupOf(each) + MIN_TRADED) ?? STRATEGIES.at(-1)!;
+  const mode = tradingModeOf(symbol) === 'spot' ? ' --trading-mode spot' : '';
+  return `${TOUCHSTONE} backtest ${strategy.name}${mode} --exchange ${exchange} --pairs ${pairsWith(run.series, all).join(',')} --timeframe ${run.timeframe} --offline`;
+}
+
+/** The symbol of a series, and those that have the candles of the same time. */
+function pairsWith(series: CandleSeries, all: readonly CandleSeries[]): string[] {
+  const same = all.filter(
+    (each) => each.series === series.series && each.first <= series.first && each.last >= series.last,
+  );
+  return [...new Set([series.symbol, ...same.map(({ symbol }) => symbol)])].slice(0, MAX_PAIRS);
+}
+
+function endOf({ last, series }: CandleSeries): number {
+  return floorToGrid(Date.parse(last), TIMEFRAME_MS[series]) + TIMEFRAME_MS[series];
+}
+
+function startupOf({ parameters, startupCandles }: StrategyDefinition): number {
+  return startupCandles(resolveParameters(parameters, {}).values);
+}
