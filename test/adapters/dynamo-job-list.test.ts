@@ -1,20 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import type { JobStatus } from '#contract/backtests/backtest.ts';
 import type { JobFilter } from '#domain/jobs/job-list-ports.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { everyRow, pendingJob } from '../support/jobs.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let store: DynamoJobStore;
 const AT = '2025-03-02T00:00:00.000Z';
-
 beforeAll(async () => {
-  engine = await startEngine();
   store = new DynamoJobStore(engine.client, engine.tables.jobs);
 });
-afterAll(() => engine?.stop());
 
 describe('DynamoJobStore list', () => {
   test('job pages are complete, newest first and without repeats for any filter, ties and page size', async () => {

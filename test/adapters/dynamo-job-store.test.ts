@@ -1,15 +1,15 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { toJobItem } from '#adapters/dynamo/job-records.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtests/backtest.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { everyRow, pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let store: DynamoJobStore;
 let ids = 0;
 const newId = () => `bt-${String(ids++).padStart(26, '0')}`;
@@ -17,12 +17,9 @@ const AT = '2025-03-02T00:00:00.000Z';
 const LATER = '2025-03-03T00:00:00.000Z';
 const OUTCOME = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: ['a gap'] };
 const ERROR = { code: 'DATA001', message: 'too few candles' };
-
 beforeAll(async () => {
-  engine = await startEngine();
   store = new DynamoJobStore(engine.client, engine.tables.jobs);
 });
-afterAll(() => engine?.stop());
 
 /** Creates a job and brings it into `status`. The attempt is 1 unless the job was never claimed. */
 async function jobIn(status: JobStatus): Promise<string> {

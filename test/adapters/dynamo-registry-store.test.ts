@@ -1,7 +1,7 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { encodeCursor } from '#adapters/dynamo/cursor.ts';
 import { idempotencyKey, modelKey, sortableNumber } from '#adapters/dynamo/registry-item.ts';
@@ -9,16 +9,14 @@ import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { planTransition } from '#domain/transitions/plan-transition.ts';
 import type { StageTransition } from '#domain/transitions/registry-store.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { storedVersion } from '../support/stored-version.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let store: DynamoRegistryStore;
 beforeAll(async () => {
-  engine = await startEngine();
   store = new DynamoRegistryStore(engine.client, engine.tables.registry);
 });
-afterAll(() => engine?.stop());
 
 const AT = '2026-05-01T00:00:00.000Z';
 const call = {

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import { DynamoEventLog } from '#adapters/dynamo/event-log.ts';
 import { challengeEventKey } from '#adapters/dynamo/registry-item.ts';
@@ -13,14 +13,10 @@ import { EventFeed } from '#domain/events/event-feed.ts';
 import type { Page } from '#domain/ports.ts';
 import { planTransition } from '#domain/transitions/plan-transition.ts';
 import { newDelivery } from '#domain/webhooks/deliveries.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { storedVersion } from '../support/stored-version.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 /** One read of the database returns 1 MB: some 40 items with this text. */
 const LONG = '日'.repeat(8_000);

@@ -1,17 +1,12 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { checkTables } from '#adapters/dynamo/restore-tables.ts';
 import type { TableNames } from '#contract/values/tables.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let tables: TableNames;
-
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 
 beforeEach(async () => {
   tables = await engine.freshTables();

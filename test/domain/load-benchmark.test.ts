@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { loadBenchmark } from '#domain/inputs/load-benchmark.ts';
 import { CorruptFileError } from '#domain/shared/corrupt-file.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { at, BTC, candlesAt, ETH, grid, type Market, openMarket } from './data/market.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let market: Market;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   market = await openMarket(engine);
   return () => market.stop();

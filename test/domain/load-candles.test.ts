@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import { loadCandles } from '#domain/inputs/load-candles.ts';
 import { finalFailure } from '#domain/shared/final-failure.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { at, BTC, candlesAt, ETH, grid, HOUR, INSTRUMENT, type Market, openMarket } from './data/market.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let market: Market;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 const [START, END] = [at('2024-05-01'), at('2024-05-02')];
 const RECORD: InstrumentRecord = {
   amount_step: 0.001,

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { loadCandles } from '#domain/inputs/load-candles.ts';
 import { loadUniverse } from '#domain/inputs/load-universe.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { at, candlesAt, DAY, grid, HOUR, type Market, openMarket } from './data/market.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let market: Market;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   market = await openMarket(engine);
   return () => market.stop();

@@ -1,5 +1,5 @@
 import { PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DynamoAuditTrail } from '#adapters/dynamo/audit-trail.ts';
 import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
@@ -22,17 +22,13 @@ import {
   post,
 } from '../support/backend.ts';
 import { signedCursor } from '../support/cursors.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let table: string;
 let trail: DynamoAuditTrail;
 let now: number;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   table = (await engine.freshTables()).registry;
   trail = new DynamoAuditTrail(engine.client, table);

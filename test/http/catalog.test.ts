@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import type { BacktestResult } from '#contract/backtests/backtest.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let fixture: RegistryFixture;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
 beforeEach(async () => {
   fixture = await registryFixture(engine);
 });

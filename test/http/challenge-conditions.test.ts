@@ -1,17 +1,13 @@
 import { PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { as, byRole, completedBacktest } from '../support/policy-fixture.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const tick = (fixture: ChallengeFixture) =>
   processDueChallenges(fixture.deps, (_, error) => {

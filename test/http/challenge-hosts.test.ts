@@ -1,16 +1,12 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { TRADES_AT_ONCE } from '#domain/challenges/challenge-store.ts';
 import { type ChallengeFixture, challengeFixture } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 /** Another host on the same tables, without the queue of the first. */
 function anotherHost(first: ChallengeFixture, client?: DynamoDBDocumentClient): Promise<RegistryFixture> {

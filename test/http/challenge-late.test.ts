@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { closedTotals, storeChallenge } from '../support/challenge-scenarios.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 /** Each way to end a challenge, with the expected state. */
 const ENDS: Record<

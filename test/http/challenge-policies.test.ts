@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const tick = (fixture: ChallengeFixture) =>
   processDueChallenges(fixture.deps, (_, error) => {

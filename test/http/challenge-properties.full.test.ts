@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   batchOf,
   nearTheLook,
@@ -10,13 +10,9 @@ import {
   take,
   write,
 } from '../support/challenge-scenarios.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const start = fc.constantFrom('with canary', 'at 50 %', 'near the look', 'near the look');
 type Start = 'with canary' | 'at 50 %' | 'near the look';

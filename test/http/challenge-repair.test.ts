@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { processDueChallenge, processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
 import { createRandom } from '#engine/random.ts';
 import { challengeFixture, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 import { withWrites } from '../support/wrapped-store.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 function fail(_: string, error: unknown): never {
   throw error;

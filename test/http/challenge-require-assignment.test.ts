@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
 
 /** `require_assignment`: only trades of assigned keys count. */
 
-let engine: TestEngine;
+const engine = fileEngine();
 let fixture: ChallengeFixture;
 beforeAll(async () => {
-  engine = await startEngine();
   fixture = await challengeFixture(engine, { deps: { challengeRequireAssignment: true } });
 });
-afterAll(() => engine?.stop());
 
 /** A new challenge without a canary. */
 async function started(body: object = {}, own = fixture) {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ChallengeFixture, challengeFixture, generated } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
 
 /** `route` and `assignments` name the same version, during and after a challenge. */
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const route = async (fixture: ChallengeFixture, key: string) =>
   (await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;

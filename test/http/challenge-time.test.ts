@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import {
@@ -9,17 +9,13 @@ import {
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { memoryLog } from '../support/backend.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { type FixtureOptions, MODEL } from '../support/registry-fixture.ts';
 import { withWrites } from '../support/wrapped-store.ts';
 
 /** Log lines and timers of automatic challenge actions. */
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const DAY = 24 * HOUR;
 const NO_CANARY = { enable_canary: false };

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import { challengeFixture } from '../support/challenge-fixture.ts';
 import { compare } from '../support/challenge-model.ts';
 import { closedTotals, repeatableFixture, storeChallenge } from '../support/challenge-scenarios.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 // Vector T7 of test/engine/stats/welch.test.ts.
 it('p-value is 1 with a single trade of a variant; the mean without trades is 0', async () => {

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
 
 /** Only trades of the challenge's own time count. */
 
-let engine: TestEngine;
+const engine = fileEngine();
 let fixture: ChallengeFixture;
 beforeAll(async () => {
-  engine = await startEngine();
   fixture = await challengeFixture(engine);
 });
-afterAll(() => engine?.stop());
 
 const isoAfter = (ms: number) => new Date(fixture.clock.now() + ms).toISOString();
 const trade = (trade_id: string, fields: object = {}) => ({

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { FOUND_LOOK_AHEAD } from '../support/jobs.ts';
 import { as, byRole, completedBacktest } from '../support/policy-fixture.ts';
 import {
@@ -13,11 +13,7 @@ import {
 import { Invariants } from '../support/registry-invariants.ts';
 import { checkOf, historyOf, versionOf } from './release-policy-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const LEAK = 'bt-leak';
 const waive = { checks: ['look_ahead'], reason: 'A demonstration of the check' };

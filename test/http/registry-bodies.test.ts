@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fileEngine } from '../support/file-engine.ts';
 import { type Answer, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let fixture: RegistryFixture;
 beforeAll(async () => {
-  engine = await startEngine();
   fixture = await registryFixture(engine);
   await fixture.register();
 });
-afterAll(() => engine?.stop());
 
 const CALLS: Record<string, (version: unknown, more?: Record<string, unknown>) => Promise<Answer>> = {
   stage: (version, more) => fixture.stage(version, more),

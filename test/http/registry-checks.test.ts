@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { recordValidation } from '#domain/registry/record-validation-results.ts';
 import type { Principal } from '#runtime/authenticate.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { ended, taskChecks } from '../support/policy-fixture.ts';
 import {
@@ -17,11 +17,7 @@ import {
 } from '../support/registry-fixture.ts';
 import { Invariants } from '../support/registry-invariants.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 const REACHED = { thresholds: { min_sharpe: 1 } };
 

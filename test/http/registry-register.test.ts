@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '#adapters/sha256.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';
 import {
   BACKTEST,
@@ -12,13 +12,11 @@ import {
   registryFixture,
 } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
+const engine = fileEngine();
 let fixture: RegistryFixture;
 beforeAll(async () => {
-  engine = await startEngine();
   fixture = await registryFixture(engine);
 });
-afterAll(() => engine?.stop());
 
 const DIGEST = `sha256:${'f'.repeat(64)}`;
 const version = async (number: string, from = fixture) =>

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { labelVersion, type VersionLabels } from '#domain/registry/label-version.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 import { Invariants } from '../support/registry-invariants.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 type Call = 'stage' | 'promote' | 'rollback';
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ResultStore } from '#domain/ports.ts';
 import type { StagingChecks } from '#domain/transitions/check-status.ts';
 import { generated } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';
 import { as, byRole, completedBacktest, ended } from '../support/policy-fixture.ts';
 import {
@@ -17,11 +17,7 @@ import { Invariants } from '../support/registry-invariants.ts';
 
 /** A promotion against the release policy requires an admin's waiver of that transition. */
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+const engine = fileEngine();
 
 /** One backtest meets the policy; the other has too few trades. */
 const BACKTESTS = { 'bt-many': 30, 'bt-few': 29 } as const;

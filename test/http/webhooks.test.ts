@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDelivery } from '#domain/webhooks/deliveries.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { backtestEvent, webhookFixture } from '../support/webhook-fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-let engine: TestEngine;
+const engine = fileEngine();
 let fixture: Awaited<ReturnType<typeof webhookFixture>>;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
 beforeEach(async () => {
   fixture = await webhookFixture(engine);
   await fixture.job('bt-1', 'ada');

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { modelKey } from '#adapters/dynamo/registry-item.ts';
 import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
@@ -15,7 +15,7 @@ import type { Principal } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
@@ -36,12 +36,10 @@ const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }>
   webhook: { id: 'wh-1', job: false },
 };
 
-let engine: TestEngine;
+const engine = fileEngine();
 let apps: Record<string, ServiceApp>;
 let caller: Principal;
-
 beforeAll(async () => {
-  engine = await startEngine();
   const { client, tables } = engine;
   for (const [kind, { id, job }] of Object.entries(SOME)) {
     if (kind === 'challenge' || kind === 'webhook' || kind === 'signals') continue;
@@ -78,7 +76,6 @@ beforeAll(async () => {
     createService(service, REACHED as never, { ...host, ownership });
   apps = { backend: open('backend'), strategy: open('strategy') };
 });
-afterAll(() => engine?.stop());
 
 const AT = '2026-05-01T00:00:00.000Z';
 const STORED_MODEL = {

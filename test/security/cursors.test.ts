@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeCursor } from '#adapters/dynamo/cursor.ts';
 import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { OPERATIONS } from '#contract/operations/operations.ts';
@@ -9,7 +9,7 @@ import type { Principal } from '#runtime/authenticate.ts';
 import { createService } from '#runtime/service.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 
 const operations: readonly Operation[] = OPERATIONS;
 const takes = (schema: Operation['query'] | Operation['body'], field: string) =>
@@ -33,11 +33,7 @@ const IDS: Record<ResourceKind, string> = {
 const QUERIES: Record<string, string> = { mlflowGetMetricHistory: 'run_id=bt-1&metric_key=sharpe&' };
 const INNER = encodeCursor(['2026-01-01', '7'], { list: 'any' });
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 /** A platform of its own whose lists return the cursor that they received, or {@link INNER} on the first page. */
 async function platform() {

@@ -3,25 +3,22 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import type { JobStatus } from '#contract/backtests/backtest.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { fileEngine } from '../support/file-engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { BACKTEST_ASL, fail, runAsl } from '../support/run-asl.ts';
 
 /** Real writes of the states on a real table, read back by the API's store. */
 
 const AT = '2025-03-02T00:00:00.000Z';
-let engine: TestEngine;
+const engine = fileEngine();
 let store: DynamoJobStore;
 let ids = 0;
-
 beforeAll(async () => {
-  engine = await startEngine();
   store = new DynamoJobStore(engine.client, engine.tables.jobs);
 });
-afterAll(() => engine?.stop());
 
 async function jobIn(status: JobStatus): Promise<string> {
   const id = `bt-${String(ids++).padStart(26, '0')}`;

@@ -3,22 +3,18 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { JobStore } from '#domain/ports.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { pendingJob } from '../../support/jobs.ts';
 import { allFresh, BTC, DAY, ETH, exchangesOf, type Market, openMarket, TestExchange } from './market.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 function job(jobId: string, input: object) {
   const base = pendingJob(jobId);

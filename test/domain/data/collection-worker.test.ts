@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DynamoCollectionStore } from '#adapters/dynamo/collection-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { sha256 } from '#adapters/sha256.ts';
@@ -8,7 +8,7 @@ import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { CollectionWorker } from '#domain/data/collection-worker.ts';
 import { getCollection } from '#domain/data/read-collections.ts';
 import { startCollection } from '#domain/data/start-collection.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import {
   at,
   BTC,
@@ -22,14 +22,10 @@ import {
 } from './market.ts';
 
 /** Several service processes on one database and one test clock: each is a `CollectionWorker`. */
-let engine: TestEngine;
+const engine = fileEngine();
 let market: Market;
 let exchange: TestExchange;
 let now: number;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   now = at('2024-06-01');
   market = await openMarket(engine, now);

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { QUEUE_LIMITS } from '#contract/jobs/queue.ts';
@@ -10,18 +10,14 @@ import { dispatch } from '#domain/queue/dispatch.ts';
 import { repairRun } from '#domain/queue/end-run.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { memoryLog } from '../../support/backend.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { memoryExecutions } from '../../support/executions.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 
 /** Recovery of hyperopt jobs whose execution is lost. */
 
 const AT = Date.parse('2025-03-01T00:00:00.000Z');
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 /** A hyperopt job with a slot, which runs when `running`. */
 async function scene(changes: { running?: boolean } = {}) {

@@ -1,18 +1,14 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { repairQueue } from '#domain/repair/repair-jobs.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 
 /** Writes of two processes that interleave, and processes that fail between two writes. */
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 /** Records that the execution lacked capacity, as the state machine does. */
 function lackCapacity(table: string, execution: string): Promise<unknown> {

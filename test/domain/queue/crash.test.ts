@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { endExecutions, repairQueue } from '#domain/repair/repair-jobs.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 
 /** The process dies before or after each of its writes: the next repair runs finish its work. */
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 const WRITES = ['announce', 'leave', 'removeOwner', 'take', 'free', 'requeue', 'create', 'start'];
 const JOBS = ['bt-1', 'bt-2', 'bt-3'];

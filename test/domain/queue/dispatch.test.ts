@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { QUEUE_LIMITS } from '#contract/jobs/queue.ts';
 import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
@@ -8,14 +8,10 @@ import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { endExecutions, measureQueue, repairQueue } from '#domain/repair/repair-jobs.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { MINUTE, queueScene, SECOND, START } from '../../support/queue-scene.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 const scene = (slots: number) => queueScene(engine, slots);
 

@@ -1,7 +1,7 @@
 import { ECSClient, StopTaskCommand } from '@aws-sdk/client-ecs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EcsTaskControl } from '#adapters/aws/ecs-tasks.ts';
 import type { JobIn, StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
@@ -11,15 +11,11 @@ import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane, fastLane, laneOfBacktest } from '#domain/queue/lanes.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { endExecutions, measureQueue, repairQueue } from '#domain/repair/repair-jobs.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2024-01-01T00:00:00.000Z');

@@ -1,17 +1,13 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { endExecutions, measureQueue } from '#domain/repair/repair-jobs.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { MINUTE, queueScene } from '../../support/queue-scene.ts';
 
 /** The time for which jobs wait and none starts, on which the alarm QueueIdle fires. */
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 const TASK = 'arn:aws:ecs:us-east-1:123456789012:task/touchstone/1';
 

@@ -1,5 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { toJobItem } from '#adapters/dynamo/job-records.ts';
@@ -7,8 +7,8 @@ import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
 import { DynamoStrategyCosts } from '#adapters/dynamo/strategy-costs.ts';
 import { measureQueue, type RepairDeps, repairQueue } from '#domain/repair/repair-jobs.ts';
 import { memoryLog } from '../../support/backend.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { memoryExecutions } from '../../support/executions.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { pendingJob } from '../../support/jobs.ts';
 
 const PENDING = 10_000;
@@ -16,11 +16,7 @@ const RUNNING = 1_000;
 const OWNERS = 20;
 const NOW = Date.parse('2025-03-01T01:00:00.000Z');
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 async function putAll(items: readonly Record<string, unknown>[]): Promise<void> {
   const table = engine.tables.jobs;

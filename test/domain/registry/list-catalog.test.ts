@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
 import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { type CatalogPage, type ListCatalogInput, listCatalog } from '#domain/catalog/list-catalog.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { SOME_RESULT } from '../../support/jobs.ts';
 import { storeCatalog } from '../../support/stored-catalog.ts';
 import { storedVersion } from '../../support/stored-version.ts';
 
 /** Catalog on the embedded engine: rows and number of requests. */
 
-let engine: TestEngine;
+const engine = fileEngine();
 let requests: Record<string, number> = {};
 beforeAll(async () => {
-  engine = await startEngine();
   engine.client.middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) => {
@@ -24,7 +23,6 @@ beforeAll(async () => {
     { step: 'initialize', name: 'countRequests' },
   );
 });
-afterAll(() => engine.stop());
 beforeEach(() => {
   requests = {};
 });

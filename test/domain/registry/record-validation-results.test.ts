@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import type { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
@@ -17,16 +17,12 @@ import { endExecutions, type RepairDeps, repairJobs } from '#domain/repair/repai
 import type { StagingChecks } from '#domain/transitions/check-status.ts';
 import { createRandom } from '#engine/random.ts';
 import { memoryLog } from '../../support/backend.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { type MemoryExecutions, memoryExecutions } from '../../support/executions.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 const NOW = Date.parse('2025-03-03T00:00:00.000Z');
 const MINUTES = 60_000;

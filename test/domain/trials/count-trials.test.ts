@@ -5,7 +5,7 @@ import {
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
@@ -13,14 +13,10 @@ import type { ClaimedJob } from '#domain/ports.ts';
 import { countBacktest, countStudy } from '#domain/trials/count-trials.ts';
 import { MAX_KEPT_TRIALS } from '#domain/trials/owner-trials.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { fileEngine } from '../../support/file-engine.ts';
 import { pendingJob } from '../../support/jobs.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = fileEngine();
 
 let owners = 0;
 const newOwner = () => `owner-${owners++}`;
