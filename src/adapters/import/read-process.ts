@@ -51,6 +51,9 @@ export type ReadReply =
   | { readonly block: SharedBlock }
   | ReadProblem;
 
+/** Bytes of columns that are worth a collection. */
+const MANY_BYTES = 2 ** 25;
+
 /** Bytes of the shared file that belong to the current request. */
 let sharedBytes = 0;
 
@@ -61,6 +64,8 @@ process.on('message', async (request: ReadRequest | TableRequest) => {
   } catch (error) {
     await reply({ problem: problemOf(error), sound: error instanceof BadFileError });
   }
+  // The columns are outside the heap, and waiting for the next file collects no garbage.
+  if (sharedBytes > MANY_BYTES) globalThis.gc?.();
 });
 
 /** Libraries run into corrupt data: what their code then misses says nothing to its owner. */

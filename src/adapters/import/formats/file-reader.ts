@@ -66,7 +66,7 @@ export class FileReader {
     if (!this.#process?.connected) {
       this.#shared ??= openShared();
       this.#process = fork(codeFile('../read-process', import.meta.url), {
-        execArgv: [`--max-old-space-size=${HEAP_MB}`],
+        execArgv: [`--max-old-space-size=${HEAP_MB}`, '--expose-gc'],
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#shared],
       });
