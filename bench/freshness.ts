@@ -111,7 +111,11 @@ export default {
         audit: { trail: openAudit(tables.registry, database.endpoint), clock: Date, ids: ulids },
         cursorKey: storedCursorKey(stores.dynamo, 'registry', tables.registry),
       },
-      { ...stores, ...openMarketStores(storage, stores.dynamo), registry: { catalog: async function* () {} } },
+      {
+        ...stores,
+        ...openMarketStores(storage, stores.dynamo),
+        registry: { catalog: async function* () {} },
+      },
     );
     try {
       return [

@@ -210,13 +210,10 @@ export const Collection = z
     candles: z.int().meta({
       description: 'New candles stored so far; those of a crashed process may be missing from the count',
     }),
-    error: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'Failed symbols and reasons; for a pending collection the reason of the delay, for a completed one what was left out or moved to the grid',
-      }),
+    error: z.string().nullable().meta({
+      description:
+        'Failed symbols and reasons; for a pending collection the reason of the delay, for a completed one what was left out or moved to the grid',
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

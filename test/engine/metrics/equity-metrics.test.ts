@@ -58,26 +58,31 @@ describe('markets that close', () => {
   it.each([
     ['stocks', 252, (day: number) => day % 7 < 5 && day % 29 !== 0],
     ['Monday to Friday', 261, (day: number) => day % 7 < 5],
-  ] as const)('annualized figures of %s are those of their %d trading days a year, within 0.5 %%', (_, days, isOpen) => {
-    const random = createRandom(7);
-    const values: number[] = [];
-    const returns: number[] = [];
-    for (let day = 0, equity = 1000; day < 365 * 4; day++) {
-      if (isOpen(day)) {
-        const change = 0.0006 + 0.01 * (random() + random() + random() - 1.5);
-        returns.push(change);
-        equity *= 1 + change;
+  ] as const)(
+    'annualized figures of %s are those of their %d trading days a year, within 0.5 %%',
+    (_, days, isOpen) => {
+      const random = createRandom(7);
+      const values: number[] = [];
+      const returns: number[] = [];
+      for (let day = 0, equity = 1000; day < 365 * 4; day++) {
+        if (isOpen(day)) {
+          const change = 0.0006 + 0.01 * (random() + random() + random() - 1.5);
+          returns.push(change);
+          equity *= 1 + change;
+        }
+        values.push(equity);
       }
-      values.push(equity);
-    }
-    const mean = returns.reduce((sum, each) => sum + each, 0) / returns.length;
-    const variance = returns.reduce((sum, each) => sum + (each - mean) ** 2, 0) / returns.length;
-    const perYear = returns.length / 4;
-    expect(Math.abs(perYear / days - 1)).toBeLessThan(0.01);
-    const { sharpe_ratio, volatility_pct } = measure(values);
-    expect(Math.abs(sharpe_ratio! / ((mean / Math.sqrt(variance)) * Math.sqrt(perYear)) - 1)).toBeLessThan(0.005);
-    expect(Math.abs(volatility_pct! / (100 * Math.sqrt(variance * perYear)) - 1)).toBeLessThan(0.005);
-  });
+      const mean = returns.reduce((sum, each) => sum + each, 0) / returns.length;
+      const variance = returns.reduce((sum, each) => sum + (each - mean) ** 2, 0) / returns.length;
+      const perYear = returns.length / 4;
+      expect(Math.abs(perYear / days - 1)).toBeLessThan(0.01);
+      const { sharpe_ratio, volatility_pct } = measure(values);
+      expect(Math.abs(sharpe_ratio! / ((mean / Math.sqrt(variance)) * Math.sqrt(perYear)) - 1)).toBeLessThan(
+        0.005,
+      );
+      expect(Math.abs(volatility_pct! / (100 * Math.sqrt(variance * perYear)) - 1)).toBeLessThan(0.005);
+    },
+  );
 });
 
 describe('equity metric definitions', () => {
