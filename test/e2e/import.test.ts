@@ -90,6 +90,7 @@ describe('terminal output of an import', () => {
     ).toEqual([
       'gaps: BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:25 (4), 2023-01-01 00:10 (2)',
       'note: BTC/USDT:USDT 5m: files overlap; rows in several files are from more/BTC_USDT_USDT-5m.csv',
+      'missing of all stored: binanceusdm BTC/USDT:USDT 5m: 6 lost',
       'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
       ...rejected,
       expect.stringMatching(/^4 of 8 files imported as binanceusdm and binance \(spot\) in /),

@@ -15,11 +15,14 @@ import type { Calendar } from '#contract/values/calendars.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { listNames } from '#contract/values/list-names.ts';
 import { SIMULATED } from '#contract/values/names.ts';
+import { missingIn } from '#domain/data/gaps/explain-gaps.ts';
+import type { SeriesStore } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { PlatformInfo } from '../../../src/local/platform-info.ts';
 import { UsageError } from '../options.ts';
 import { duration, escapeControlChars, minute, number, table, wrap } from '../output.ts';
+import { missingText } from './missing-text.ts';
 import { nextCommands } from './next-command.ts';
 
 /** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
@@ -67,7 +70,7 @@ export async function importCandles(
   const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
   const exchange = chooseExchange(found, options.exchange, fallback);
   const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
-  const { candles } = openMarketStores(platform.storage);
+  const { candles, series: stored } = openMarketStores(platform.storage);
   const preview = new PreviewStore(candles);
   const store = options.dryRun ? preview : keepingReplaced(candles, ulids.ulid(), options.calendar);
   const started = performance.now();
@@ -98,6 +101,7 @@ export async function importCandles(
   }
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (series.length > 0) printSeries(series, nameOf);
+  await printMissing(series, stored);
   if (options.dryRun) printPreview(preview);
   printNotes(results, nameOf);
   printRejected(results, found, nameOf);
@@ -286,6 +290,17 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
     console.log(
       `note: ${nameOfSeries(each)}: files overlap; rows in several files are from ${nameOf(files.at(-1)!)}`,
     );
+  }
+}
+
+/** Why candles of the stored series are missing. */
+async function printMissing(all: readonly ImportedSeries[], stored: Pick<SeriesStore, 'getMany'>) {
+  for (const { exchange, symbol, series, gaps } of all) {
+    if (series === 'funding' || !gaps?.count) continue;
+    const key = { symbol, timeframe: series };
+    const info = (await stored.getMany(exchange, [key])).get(`${symbol}#${series}`);
+    if (info)
+      console.log(`missing of all stored: ${exchange} ${symbol} ${series}: ${missingText(missingIn(info))}`);
   }
 }
 

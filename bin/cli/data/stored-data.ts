@@ -11,6 +11,7 @@ import { integer, JSON_OPTION, queryOf } from '../options.ts';
 import { minute, number, table, wrap } from '../output.ts';
 import { tradingModeOption } from '../run-options.ts';
 import { type RunInSession, type Session, sourceText } from '../session.ts';
+import { type Missing, missingText } from './missing-text.ts';
 
 const EXCHANGE = ['--exchange <key>', "such as binanceusdm (default: the platform's)"] as const;
 const TIMEFRAME = ['--timeframe <timeframe>', TIMEFRAMES.join(', ')] as const;
@@ -201,7 +202,6 @@ async function freshness(
   return all!;
 }
 
-type Missing = NonNullable<Freshness['missing']>;
 const NONE: Missing = { closed: 0, no_trades: 0, damage: 0 };
 
 function sumOf(a: Missing, b: Missing): Missing {
@@ -210,16 +210,6 @@ function sumOf(a: Missing, b: Missing): Missing {
     no_trades: a.no_trades + b.no_trades,
     damage: a.damage + b.damage,
   };
-}
-
-/** Why candles are missing, in words; empty when none is. */
-function missingText({ closed, no_trades, damage }: Missing): string {
-  const parts = [
-    ...(damage > 0 ? [`${number(damage, 0)} lost`] : []),
-    ...(no_trades > 0 ? [`${number(no_trades, 0)} without trades`] : []),
-    ...(closed > 0 ? [`${number(closed, 0)} in closed times`] : []),
-  ];
-  return parts.join(', ');
 }
 
 /** The options of a command for the same market. */

@@ -89,7 +89,7 @@ async function importFile(
   file: FoundFile,
   found: Found,
   exchanges: ImportExchanges,
-  common: Omit<FileOptions, 'exchange'>,
+  common: Pick<ImportOptions, 'store' | 'reader' | 'clock'>,
 ): Promise<readonly ImportResult[]> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult[] => [{ outcome: 'skipped', file: path, reason }];
