@@ -6,7 +6,7 @@ import { gatewayEvent, LAMBDA_CONTEXT } from './gateway.ts';
 import { FUNCTION_ENVIRONMENT } from './lambda-environment.ts';
 
 /** Content of the runtime's response stream: the first write sends status and headers, as in Lambda. */
-export class Output extends Writable {
+class Output extends Writable {
   metadata: any;
   sent: any;
   text = '';
@@ -32,14 +32,10 @@ export class Output extends Writable {
   }
 }
 
-export type StreamHandler = (
-  event: APIGatewayProxyEvent,
-  output: Writable,
-  context: Context,
-) => Promise<void>;
+type StreamHandler = (event: APIGatewayProxyEvent, output: Writable, context: Context) => Promise<void>;
 
 /** Stands in for the runtime's global of streaming functions, which are imported afterwards. */
-export function stubResponseStreams(): void {
+function stubResponseStreams(): void {
   vi.stubGlobal('awslambda', {
     streamifyResponse: (streaming: StreamHandler) => streaming,
     HttpResponseStream: {

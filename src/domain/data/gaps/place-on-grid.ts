@@ -103,23 +103,27 @@ export function placeOnGrid(candles: Candles, { step, offset }: CandleGrid): Pla
     close: close.subarray(0, rows),
     volume: volume.subarray(0, rows),
   };
-  const names = merged.slice(0, NAMED).map(isoTime);
-  const others = merged.length > NAMED ? ` and ${merged.length - NAMED} more` : '';
   return {
     candles: placed,
-    notes: [
-      ...(moved > 0
-        ? [`${formatCount(moved, 'candle')} off the grid, from ${isoTime(firstMoved)}: moved back to it`]
-        : []),
-      ...(merged.length > 0
-        ? [
-            `${formatCount(merged.length, 'time')} with two candles (${names.join(', ')}${others}): open of the first, highest, lowest, close of the last, sum of the volumes`,
-          ]
-        : []),
-    ],
+    notes: [...movedNote(moved, firstMoved), ...mergedNote(merged)],
     moved,
     merged: timestamp.length - rows,
   };
+}
+
+function movedNote(moved: number, first: number): string[] {
+  if (moved === 0) return [];
+  return [`${formatCount(moved, 'candle')} off the grid, from ${isoTime(first)}: moved back to it`];
+}
+
+/** @param merged times that had two candles, ms */
+function mergedNote(merged: readonly number[]): string[] {
+  if (merged.length === 0) return [];
+  const names = merged.slice(0, NAMED).map(isoTime);
+  const others = merged.length > NAMED ? ` and ${merged.length - NAMED} more` : '';
+  return [
+    `${formatCount(merged.length, 'time')} with two candles (${names.join(', ')}${others}): open of the first, highest, lowest, close of the last, sum of the volumes`,
+  ];
 }
 
 /** True if both times are in one place of the grid. Candles of more than a day may be shorter where the exchange moved its grid. */
