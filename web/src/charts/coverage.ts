@@ -61,7 +61,7 @@ export function monthText(month: StoredMonth | undefined, name: string): string 
 export function rowText(series: Pick<StoredSeries, 'months'>, months: readonly string[]): string {
   const stored = `${decimal(Math.floor(coverageOf(series) * 1_000) / 10, 1)} % stored`;
   const corrupt = series.months.filter((month) => month.corrupt).length;
-  const incomplete = series.months.filter((month) => month.candles < month.expected).length;
+  const incomplete = series.months.filter(isIncomplete).length;
   return `${months[0]} to ${months.at(-1)}: ${stored}, incomplete months: ${incomplete}, corrupt ones: ${corrupt}`;
 }
 
@@ -99,9 +99,14 @@ export function isStale(series: Pick<StoredSeries, 'last' | 'timeframe'>, now: n
   return now - closedAt(series) > STALE_AFTER_MS;
 }
 
-/** True if candles are missing or corrupt in some month. */
+/** True if candles were lost or are corrupt in some month. Closed times, and times without trades or outside of the series, are no problem. */
 export function hasProblem({ months }: Pick<StoredSeries, 'months'>): boolean {
-  return months.some(({ candles, expected, corrupt }) => corrupt || candles < expected);
+  return months.some(isIncomplete);
+}
+
+/** True for a month that lacks candles which its market had. */
+export function isIncomplete({ missing, corrupt }: StoredMonth): boolean {
+  return corrupt || missing.damage > 0;
 }
 
 /**

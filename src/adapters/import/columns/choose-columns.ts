@@ -305,9 +305,25 @@ class Chooser {
 }
 
 /** Currencies in which others are quoted. */
-const QUOTES: ReadonlySet<string> = new Set(
-  'CURRENCY USD USDT USDC BUSD TUSD FDUSD DAI EUR GBP JPY AUD CHF CAD KRW TRY BRL'.split(' '),
-);
+const QUOTES: ReadonlySet<string> = new Set([
+  'CURRENCY',
+  'USD',
+  'USDT',
+  'USDC',
+  'BUSD',
+  'TUSD',
+  'FDUSD',
+  'DAI',
+  'EUR',
+  'GBP',
+  'JPY',
+  'AUD',
+  'CHF',
+  'CAD',
+  'KRW',
+  'TRY',
+  'BRL',
+]);
 
 export function isRole(text: string): text is Role {
   return (ROLES as readonly string[]).includes(text);

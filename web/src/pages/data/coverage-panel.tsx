@@ -143,7 +143,7 @@ function Figures({ data, now }: { readonly data: StoredData; readonly now: numbe
         label="Incomplete series"
         value={decimal(incomplete, 0)}
         sub={corrupt === 1 ? '1 corrupt month' : `${decimal(corrupt, 0)} corrupt months`}
-        definition="Series with fewer candles than their months have. An exchange may have gaps of its own, which no collection can close."
+        definition="Series that lost candles between their first and last one, or have a corrupt month. Closed times and times without trades are not missing."
       />
     </div>
   );

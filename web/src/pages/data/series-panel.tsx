@@ -2,7 +2,7 @@ import { Download, X } from 'lucide-react';
 import type { StoredSeries } from '../../api/coverage.ts';
 import { useCall } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
-import { coverageOf, timeframeMs } from '../../charts/coverage.ts';
+import { coverageOf, isIncomplete, timeframeMs } from '../../charts/coverage.ts';
 import { CoverageStrip } from '../../charts/coverage-strip.tsx';
 import { decimal, duration, shortSymbol } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
@@ -98,7 +98,7 @@ export function SeriesPanel(props: {
 
 /** Day from which a collection closes what the series lacks: the first incomplete month, else its last day. */
 function firstMissingDay({ months, last }: StoredSeries): string {
-  const month = months.find(({ candles, expected }) => candles < expected)?.month;
+  const month = months.find(isIncomplete)?.month;
   return month === undefined ? last.slice(0, 10) : `${month}-01`;
 }
 
