@@ -130,7 +130,8 @@ it('completion completes commands, options, their values and strategies', async 
   const words = async (...typed: string[]) =>
     (await touchstone('__complete', '--', ...typed)).out.trim().split('\n');
   expect(await words('hyper')).toEqual(['hyperopt']);
-  expect(await words('data', '')).toEqual(['coverage', 'freshness', 'offline', 'collect', 'help']);
+  const data = ['list', 'show', 'delete', 'rename', 'copy', 'undo', 'coverage', 'freshness', 'offline'];
+  expect(await words('data', '')).toEqual([...data, 'collect', 'help']);
   expect(await words('rerun', 'last', '--fill')).toEqual(['--fill-model']);
   expect(await words('backtest', 'x', '--fill-model', '')).toEqual(['freqtrade', 'conservative']);
   expect(await words('backtest', 'x', '--fill-model=c')).toEqual(['--fill-model=conservative']);
@@ -154,7 +155,7 @@ it.each([
   // Bash has six words here, and replaces those after the last sign.
   ['backtest --pairs BTC/USDT:USDT --param fast=9 ema', 'ema_crossover'],
   ['backtest ema_crossover --fill-model=c', 'conservative'],
-  ['--url http://127.0.0.1:1 data co', 'coverage collect'],
+  ['--url http://127.0.0.1:1 data co', 'copy coverage collect'],
 ])('bash completes a line with colons and equals signs: %s', async (typed, expected) => {
   const script = await completionOf('bash');
   const line = `touchstone ${typed}`;
