@@ -273,7 +273,8 @@ describe('busy DynamoDB', () => {
     dynamo.on(GetCommand).resolves({});
     dynamo.on(TransactWriteCommand).rejectsOnce(cancelled('TransactionConflict')).resolvesOnce({});
     const { schema_version: _, ...info } = summary;
-    expect(await store.record(key, [month], info.updated_at)).toEqual({ ...key, ...info });
+    const missing = { closed: 0, no_trades: 0, damage: 0 };
+    expect(await store.record(key, [month], info.updated_at)).toEqual({ ...key, ...info, missing });
     expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(2);
   });
 
