@@ -63,8 +63,12 @@ beforeAll(async () => {
   instruments = new DynamoInstrumentStore(client, tables.series);
   const { log } = memoryLog();
   const series = {
-    getMany: async (_: string, [{ timeframe }]: [{ timeframe: string }]) =>
-      new Map(newest === null ? [] : [['x', { last: newest, timeframe }]]),
+    getMany: async (_: string, keys: readonly { symbol: string; timeframe: string }[]) => {
+      const stored = newest === null ? [] : keys.filter(({ timeframe }) => timeframe === '1h');
+      return new Map(
+        stored.map((key) => [`${key.symbol}#1h`, { timeframe: '1h', first: '2025-01-01', last: newest }]),
+      );
+    },
   } as unknown as SeriesStore;
   const deps = {
     jobs: new DynamoJobStore(client, tables.jobs),
