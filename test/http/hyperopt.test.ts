@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/dynamo/hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/dynamo/job-queue.ts';
 import { DynamoJobStore } from '#adapters/dynamo/job-store.ts';
@@ -121,8 +121,11 @@ async function accepted(body: object): Promise<any> {
 }
 
 describe('hyperopt request', () => {
-  it('request requires only a strategy', async () => {
+  afterEach(() => {
     newest = null;
+  });
+
+  it('request requires only a strategy', async () => {
     const job = await accepted({});
     expect(job).toMatchObject({
       status: 'pending',
