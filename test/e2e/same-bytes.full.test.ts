@@ -205,6 +205,10 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getCoverage: ['/api/v1/coverage', '/api/v1/coverage?symbol=BTC/USDT:USDT'],
     getDataFreshness: ['/api/v1/freshness?symbols=BTC/USDT:USDT&symbols=ETH/USDT:USDT'],
     listInstruments: ['/api/v1/instruments'],
+    listSeries: ['/api/v1/series', '/api/v1/series?exchange=sim'],
+    getSeries: ['/api/v1/series/details?symbol=BTC/USDT:USDT&timeframe=1d'],
+    getSeriesCondition: ['/api/v1/series/condition?symbol=BTC/USDT:USDT&timeframe=1d'],
+    getInstrumentHistory: ['/api/v1/instruments/history?symbol=BTC/USDT:USDT'],
     getCollection: [ofCollection],
     listCollections: ['/api/v1/collections', '/api/v1/collections?status=completed&limit=1'],
   };
