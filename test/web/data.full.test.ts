@@ -81,7 +81,8 @@ describe.skipIf(!hasChromium)('the data page', () => {
 
   test('map of 1,200 series scrolls to the last one', async () => {
     const { page, problems, close } = await dashboard.open('/nowhere');
-    const month = { month: '2024-01', candles: 1, expected: 1, gap_count: 0, corrupt: false };
+    const missing = { closed: 0, no_trades: 0, damage: 0 };
+    const month = { month: '2024-01', candles: 1, expected: 1, gap_count: 0, missing, corrupt: false };
     const items = Array.from({ length: 1_200 }, (_, i) => ({
       symbol: `S${i}/USDT:USDT`,
       timeframe: '1h',
