@@ -80,6 +80,6 @@ it('a corrupt file and wide gaps are the reason, and an outage is not', async ()
   const gaps = candlesAt([START, START + 50 * DAY_MS, END - DAY_MS], DAY_MS);
   const lacking = { ...market, candles: { ...failing(null).candles, read: async () => gaps } };
   expect(await loadBenchmark(lacking, RUN)).toMatchObject({
-    reason: expect.stringContaining('1d candles of BTC/USDT:USDT are missing, more than 10 %;'),
+    reason: expect.stringContaining('1d candles of BTC/USDT:USDT are missing, more than 10 %'),
   });
 });
