@@ -1,5 +1,6 @@
 import { Copy, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
+import { SIMULATED } from '#contract/values/names.ts';
 import type { OperationId, ResponseOf } from '../../api/client.ts';
 import { useAction, useCall } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
@@ -37,9 +38,11 @@ export function SeriesActions({ series }: { readonly series: Named }) {
           <Undo2 aria-hidden="true" /> Undo the import
         </ActButton>
       )}
-      <ActButton operation="copySeries" kind="small" onClick={() => setOpen('copy')}>
-        <Copy aria-hidden="true" /> Copy or rename
-      </ActButton>
+      {exchange !== SIMULATED && (
+        <ActButton operation="copySeries" kind="small" onClick={() => setOpen('copy')}>
+          <Copy aria-hidden="true" /> Copy or rename
+        </ActButton>
+      )}
       <ActButton operation="deleteSeries" kind="small danger" onClick={() => setOpen('delete')}>
         <Trash2 aria-hidden="true" /> Delete
       </ActButton>

@@ -31,9 +31,8 @@ export function SeriesPanel(props: {
   readonly onClose: () => void;
 }) {
   const { exchange, series, onClose } = props;
-  const { symbol, timeframe, months } = series;
+  const { symbol, timeframe, missing } = series;
   const [, change] = useDataSearch();
-  const missing = months.reduce((sum, each) => sum + Math.max(0, each.expected - each.candles), 0);
   return (
     <Panel
       title={`${symbol.includes(':') ? symbol : shortSymbol(symbol)} ${timeframe}`}
@@ -72,7 +71,8 @@ export function SeriesPanel(props: {
             </dd>
             <dt>Missing</dt>
             <dd>
-              {decimal(missing, 0)} candles, {decimal(series.gap_count, 0)} gaps
+              {decimal(missing.damage, 0)} candles lost, {decimal(missing.no_trades, 0)} without trades,{' '}
+              {decimal(missing.closed, 0)} closed, {decimal(series.gap_count, 0)} gaps
             </dd>
             <dt>Before the first candle</dt>
             <dd>
