@@ -29,6 +29,8 @@ describe.skipIf(!hasChromium)('from a form to a version', () => {
   test('a backtest is submitted, watched, read trade by trade, and registered', async () => {
     const { page, problems, findings, close } = await dashboard.open('/backtests');
     await page.getByRole('link', { name: 'New backtest' }).click();
+    // The list has a filter of that name.
+    await page.getByRole('heading', { name: 'New backtest' }).waitFor();
     await page.getByRole('combobox', { name: 'Strategy' }).selectOption('ema_crossover');
     await page.getByRole('button', { name: 'Pairs: ' }).click();
     await page.getByRole('checkbox', { name: PAIR }).check();
