@@ -9,8 +9,9 @@ import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe }
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
 import { monthBounds, monthsBetween } from './calendar-months.ts';
-import { gapRulesOf, missingIn } from './gaps/explain-gaps.ts';
+import { gapRulesOf } from './gaps/explain-gaps.ts';
 import { explainMonths, missingOfPart } from './gaps/missing-in-range.ts';
+import { seriesFields } from './series-fields.ts';
 
 /**
  * Stored candles of each series by month: of one symbol, or of a page of symbols. Reads the summaries of the series only,
@@ -66,8 +67,7 @@ async function seriesOf(series: SeriesStore, exchange: string, symbol: string): 
 }
 
 function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: number): CoverageSeries {
-  const { symbol, timeframe, first, last, count, gap_count, complete_from = null, updated_at } = info;
-  const missing = missingIn(info);
+  const { timeframe, first, last, complete_from = null } = info;
   const months = monthsBetween(Date.parse(first), Date.parse(last) + 1);
   const rules = gapRulesOf(info);
   const { step } = rules;
@@ -78,16 +78,7 @@ function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: numbe
   };
   const byMonth = new Map(stored.map((each, index) => [each.month, index]));
   return {
-    symbol,
-    timeframe,
-    first,
-    last,
-    count,
-    gap_count,
-    missing_candles: missing.no_trades + missing.damage,
-    missing: { ...missing },
-    imported: info.imported === true,
-    calendar: info.calendar ?? null,
+    ...seriesFields(info),
     sessions: info.sessions
       ? {
           clock: info.sessions.clock,
@@ -95,7 +86,6 @@ function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: numbe
         }
       : null,
     complete_from,
-    updated_at,
     months: months.map((month) => {
       const index = byMonth.get(month);
       const each = index === undefined ? undefined : stored[index]!;

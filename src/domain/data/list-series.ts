@@ -3,7 +3,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { SeriesInfo, SeriesKey, SeriesStates, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe, tradingModeOf } from '../shared/validate.ts';
-import { missingIn } from './gaps/explain-gaps.ts';
+import { seriesFields } from './series-fields.ts';
 import type { SeriesKeeper } from './series-ports.ts';
 import { type SeriesUseDeps, type UseReader, usesOf } from './series-uses.ts';
 
@@ -66,21 +66,4 @@ export function notStored({
   });
 }
 
-function itemOf(info: SeriesInfo) {
-  const { exchange, symbol, timeframe, first, last, count, gap_count, updated_at } = info;
-  const missing = missingIn(info);
-  return {
-    exchange,
-    symbol,
-    timeframe,
-    first,
-    last,
-    count,
-    gap_count,
-    missing_candles: missing.no_trades + missing.damage,
-    missing: { ...missing },
-    imported: info.imported === true,
-    calendar: info.calendar ?? null,
-    updated_at,
-  };
-}
+const itemOf = (info: SeriesInfo) => ({ exchange: info.exchange, ...seriesFields(info) });
