@@ -1,4 +1,5 @@
 import type { Page, Route } from 'playwright-core';
+import type { Coverage } from '#contract/market-data/coverage.ts';
 import { createRandom } from '#engine/random.ts';
 import { randomCandles } from './candles.ts';
 
@@ -125,24 +126,35 @@ export async function answerCoverage(page: Page): Promise<void> {
   const months = Array.from({ length: SIZES.months }, (_, index) =>
     new Date(Date.UTC(2021, index)).toISOString().slice(0, 7),
   );
-  const items = Array.from({ length: SIZES.series }, (_, index) => ({
+  const none = { closed: 0, no_trades: 0, damage: 0 };
+  const items: Coverage['items'] = Array.from({ length: SIZES.series }, (_, index) => ({
     symbol: `S${String(index >> 1).padStart(4, '0')}/USDT:USDT`,
     timeframe: index % 2 === 0 ? '1h' : '4h',
     first: '2021-01-01T00:00:00.000Z',
     last: '2025-12-31T23:00:00.000Z',
     count: 43_000,
     gap_count: 3,
+    missing_candles: 132,
+    missing: { ...none, damage: 132 },
+    imported: false,
+    calendar: null,
+    sessions: null,
     complete_from: null,
     updated_at: '2026-01-01T00:00:00.000Z',
-    months: months.map((month, place) => ({
-      month,
-      expected: 744,
-      candles: (index + place) % 17 === 0 ? 700 : 744,
-      gap_count: (index + place) % 17 === 0 ? 1 : 0,
-      corrupt: (index + place) % 401 === 0,
-    })),
+    months: months.map((month, place) => {
+      const lost = (index + place) % 17 === 0 ? 44 : 0;
+      return {
+        month,
+        expected: 744,
+        candles: 744 - lost,
+        gap_count: lost > 0 ? 1 : 0,
+        missing: { ...none, damage: lost },
+        corrupt: (index + place) % 401 === 0,
+      };
+    }),
   }));
-  await page.route('**/api/v1/coverage?*', (route) => route.fulfill({ json: { items, next_cursor: null } }));
+  const coverage: Coverage = { exchange: 'sim', items, next_cursor: null };
+  await page.route('**/api/v1/coverage?*', (route) => route.fulfill({ json: coverage }));
 }
 
 /**

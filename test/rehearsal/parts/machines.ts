@@ -55,7 +55,7 @@ async function recordedRuns(): Promise<readonly RecordedRun[]> {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-scenarios-'));
   const file = join(folder, 'runs.jsonl');
   try {
-    const args = ['run', '--project', 'rest', 'test/statemachines'];
+    const args = ['run', 'test/statemachines'];
     const { status, text } = await runCommand('vitest', args, { ASL_RECORDING: file });
     if (status !== 0) throw new Error(`vitest ${args.join(' ')} ended with ${status}:\n${text.slice(-2000)}`);
     return readFileSync(file, 'utf8')
