@@ -13,6 +13,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('FileObjectStore', () => {
   objectStoreContract((root) => new FileObjectStore(join(folder, root)));
 
+  test('two stores of one process that write the same folder at once lose nothing', async () => {
+    const root = join(folder, 'shared');
+    const stores = [new FileObjectStore(root), new FileObjectStore(root)];
+    const keys = Array.from({ length: 40 }, (_, index) => `folder/${index}.json`);
+    await Promise.all(
+      keys.map((key, index) => stores[index % 2]!.put(key, Buffer.from(key), 'application/json')),
+    );
+    const bodies = await Promise.all(keys.map((key) => stores[0]!.get(key)));
+    expect(bodies.map((each) => each && Buffer.from(each.body).toString())).toEqual(keys);
+  });
+
   test('concurrent processes lose no conditional write', async () => {
     const root = join(folder, 'counted');
     const script = join(import.meta.dirname, 'fixtures', 'count-in-object.ts');

@@ -36,7 +36,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export class FileObjectStore implements ObjectStore {
   readonly #root: string;
   #lock: FileLock | undefined;
-  #written = 0;
+  /** Writes of this process: stores of the same folder must not take the same temporary name. */
+  static #written = 0;
 
   constructor(root: string) {
     this.#root = resolve(root);
@@ -120,7 +121,7 @@ export class FileObjectStore implements ObjectStore {
   ): Promise<boolean> {
     const path = this.#path(key);
     const folder = dirname(path);
-    const aside = join(folder, `${OWN_FILE}${process.pid}.${this.#written++}`);
+    const aside = join(folder, `${OWN_FILE}${process.pid}.${FileObjectStore.#written++}`);
     return this.#orUnavailable(async () => {
       const created = await mkdir(folder, { recursive: true });
       let renamed = false;
