@@ -181,12 +181,17 @@ export async function createProgram(families: readonly Family[], json = false): 
 
 /** Runs the command of this process. Exit codes: 2 for a usage error, 1 for a failure. */
 export async function runProgram(): Promise<void> {
-  // A reader such as `head` closes the pipe when it has enough: the command ends with it.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit();
-    throw error;
-  });
-  await runCommand(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // A platform loses the line of its log, on a full disk or without a reader, and goes on.
+      if (args[0] === 'start') return;
+      // A reader such as `head` closes the pipe when it has enough: the command ends with it.
+      if (error.code === 'EPIPE') process.exit();
+      throw error;
+    });
+  }
+  await runCommand(args);
 }
 
 /** Runs a command in this process, and sets its exit code. */

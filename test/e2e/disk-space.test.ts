@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Disk with less free space than the reserve for recording the end of running jobs. */
@@ -49,3 +54,25 @@ it.each(['backend_url', 'strategy_service_url', 'data_collection_url'] as const)
     expect(await response.json()).toMatchObject({ status: 'degraded', reason: SHORT.message });
   },
 );
+
+it.skipIf(!existsSync('/dev/full'))('platform whose log is on a full disk goes on without it', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-log-'));
+  const full = openSync('/dev/full', 'w');
+  const ports = ['--backend-port', '0', '--data-collection-port', '0', '--strategy-port', '0'];
+  const child = spawn(process.execPath, ['bin/local.ts', ...ports], {
+    env: { TOUCHSTONE_HOME: home },
+    stdio: ['ignore', full, full],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(home, { recursive: true });
+  });
+  const file = join(home, 'platform.json');
+  await expect.poll(() => existsSync(file) || child.exitCode !== null).toBe(true);
+  const { backend_url } = JSON.parse(readFileSync(file, 'utf8'));
+  // Each is a line of the log.
+  for (let i = 0; i < 3; i++) expect((await fetch(`${backend_url}/api/v1/strategies`)).status).toBe(200);
+  expect(child.exitCode).toBeNull();
+});
