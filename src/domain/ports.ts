@@ -301,6 +301,8 @@ export interface KeptImport {
   readonly at: string;
   /** Months that had no candle before, with the open times of the first and last imported candle, ms. */
   readonly created: readonly { readonly month: string; readonly first: number; readonly last: number }[];
+  /** What was stated of the series before it; absent in records of earlier releases. */
+  readonly before?: SeriesOrigin | undefined;
 }
 
 /** What is recorded of a series. */

@@ -236,6 +236,24 @@ describe('undo of an import', () => {
     expect(await fixture.store.undoImport(HOUR)).toBeUndefined();
   });
 
+  test('restores what was stated of the series: that files hold it, and its calendar', async () => {
+    await fixture.store.import(HOUR, candlesAt(STORED), 'A', 'XNYS');
+    await fixture.store.import(HOUR, candlesAt([3], 200), 'B', '24/7');
+    expect(await fixture.store.undoImport(HOUR)).toMatchObject({
+      info: { imported: true, calendar: 'XNYS' },
+    });
+    await fixture.store.import(HOUR, candlesAt([3], 200), 'C');
+    expect(await fixture.store.undoImport(HOUR)).toMatchObject({
+      info: { imported: true, calendar: 'XNYS' },
+    });
+    const collected: SeriesKey = { ...HOUR, symbol: 'ETH/USDT:USDT' };
+    await fixture.store.write(collected, candlesAt(STORED));
+    await fixture.store.import(collected, candlesAt([3], 200), 'D', '24/7');
+    const undone = await fixture.store.undoImport(collected);
+    expect(undone!.info).not.toHaveProperty('imported', true);
+    expect(undone!.info).not.toHaveProperty('calendar', '24/7');
+  });
+
   test('of a new series removes it', async () => {
     await imported(HOUR);
     expect(await fixture.store.undoImport(HOUR)).toMatchObject({ info: undefined });

@@ -50,7 +50,7 @@ it.each([
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
   ['BacktestReport', BacktestReport, 1, 'a5fb8d787d330208'],
   ['StoredSeries', StoredSeries, 3, 'c68c4dcc1c30bcd3'],
-  ['StoredSeriesMonths', StoredSeriesMonths, 2, 'cbc8a94cdb3321a5'],
+  ['StoredSeriesMonths', StoredSeriesMonths, 2, '1e649eb08821d8b0'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],

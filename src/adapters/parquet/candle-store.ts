@@ -186,7 +186,9 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
       begun = true;
       const at = this.#now();
       await this.#series.change(series, at, (state) => {
-        const known = state.kept_import?.id === id ? state.kept_import : { id, at, created: [] };
+        const { imported, calendar } = state;
+        const begun = { id, at, created: [], before: { imported, calendar } };
+        const known = state.kept_import?.id === id ? state.kept_import : begun;
         return { ...state, kept_import: { ...known, created: [...known.created, ...created] } };
       });
       await this.#forget(series, id);
@@ -329,7 +331,7 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
   }
 
   async #finishUndo(series: SeriesKey, begun: SeriesState): Promise<void> {
-    const { id, created } = begun.kept_import!;
+    const { id, created, before: stated = begun } = begun.kept_import!;
     const step = TIMEFRAME_MS[series.timeframe];
     const prefix = importPrefix(series, id);
     const touched = new Set([...(await this.#replaced.months(prefix)), ...created.map(({ month }) => month)]);
@@ -361,9 +363,11 @@ export class ParquetCandleStore extends ParquetCandleReader implements CandleSto
       const months = [...kept, ...[...undone.values()].filter((month) => month !== undefined)];
       months.sort((a, b) => (a.month < b.month ? -1 : 1));
       const isSameStart = months[0]?.first === state.months[0]?.first;
+      const { imported, calendar } = stated;
       return {
         months,
         generation: (state.generation ?? 0) + 1,
+        ...(months.length > 0 && { imported, calendar }),
         // It says that nothing is missing before the first candle.
         ...(isSameStart && { complete_from: state.complete_from }),
       };

@@ -63,19 +63,21 @@ const StoredSeriesMonth = z.object({
   changes: z.array(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
 });
 
+/** What an import states of a series. */
+const SeriesOrigin = z.object({
+  /** Files hold candles of it. */
+  imported: z.literal(true).optional(),
+  calendar: z.enum(CALENDAR_NAMES).optional(),
+});
+
 /** The last import that changed a series: what is needed to undo it, together with the candles that it replaced. */
 const KeptImport = z.object({
   id: z.string(),
   at: z.iso.datetime(),
   /** Months that had no file before, with the open times of the first and last imported candle, ms. */
   created: z.array(z.object({ month: z.string(), first: z.int(), last: z.int() })),
-});
-
-/** What an import states of a series. */
-const SeriesOrigin = z.object({
-  /** Files hold candles of it. */
-  imported: z.literal(true).optional(),
-  calendar: z.enum(CALENDAR_NAMES).optional(),
+  /** What was stated of the series before it; absent in records of earlier releases. */
+  before: SeriesOrigin.optional(),
 });
 
 /**
