@@ -169,3 +169,41 @@ describe('strategy loaded again', () => {
     expect(stdout.trim().split('\n')).toEqual([fresh, fresh, fresh, 'kept [2,3,412,2]']);
   });
 });
+
+describe('a source that is not the one of the digest', () => {
+  const own = mkdtempSync(join(tmpdir(), 'touchstone-changed-'));
+  afterAll(() => rmSync(own, { recursive: true, force: true }));
+  /** Loads a strategy that does `change` to a file before it imports it, when the digest was computed. */
+  function loadedLate(change: string) {
+    writeFileSync(join(own, 'value.ts'), 'export const value = 1;\n');
+    mkdirSync(join(own, 'lib'), { recursive: true });
+    writeFileSync(join(own, 'lib/late.ts'), 'export const late = 1;\n');
+    writeFileSync(
+      join(own, 'waits.ts'),
+      `(globalThis as any).change();
+const { late } = await import('./lib/late.ts');
+export default { name: 'waits', late };
+`,
+    );
+    const program = `
+import { writeFileSync } from 'node:fs';
+const { findStrategyFile } = await import(${JSON.stringify(FILES)});
+const late = ${JSON.stringify(join(own, 'lib/late.ts'))};
+globalThis.change = () => { ${change} };
+const found = await findStrategyFile('waits', ${JSON.stringify(own)}).catch((error) => error);
+console.log(found.message ?? found.definition.late);
+`;
+    const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      encoding: 'utf8',
+      cwd: join(import.meta.dirname, '../..'),
+    });
+    return `${ended.stdout}${ended.stderr}`;
+  }
+
+  it('is not loaded, also by a late import', () => {
+    expect(loadedLate('')).toBe('1\n');
+    expect(loadedLate(`writeFileSync(late, 'export const late = 2;')`)).toBe(
+      `Strategy file ${join(own, 'waits.ts')}: lib/late.ts changed while the strategy was loaded. Run it again\n`,
+    );
+  });
+});

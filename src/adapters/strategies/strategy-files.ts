@@ -28,9 +28,11 @@ export const USER_STRATEGIES = join(import.meta.dirname, '../../../strategies');
  * @throws Error that names the file which cannot be loaded
  */
 export async function loadStrategyFiles(folder = USER_STRATEGIES): Promise<StrategyFile[]> {
-  const digests = await digestStrategyFiles(folder);
+  const sources = await digestSources(folder);
   const loader = await importLoader();
-  return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest, loader)));
+  return Promise.all(
+    [...strategyDigests(sources)].map((each) => loadFile({ folder, sources }, each, loader)),
+  );
 }
 
 /**
@@ -45,32 +47,38 @@ export async function findStrategyFile(
   folder = USER_STRATEGIES,
   digest?: string,
 ): Promise<StrategyFile | undefined> {
-  const digests = await digestStrategyFiles(folder);
+  const sources = await digestSources(folder);
   const quoted = ["'", '"', '`'].map((quote) => `${quote}${name}${quote}`);
   const [same, likely, others] = [
     new Map<string, string>(),
     new Map<string, string>(),
     new Map<string, string>(),
   ];
-  for (const [file, found] of digests) {
+  for (const [file, found] of strategyDigests(sources)) {
     const text = await readFile(join(folder, file), 'utf8');
     const quotes = quoted.some((each) => text.includes(each));
     (found === digest ? same : quotes ? likely : others).set(file, found);
   }
-  const first = await findAmong(new Map([...same, ...likely]), name, folder);
-  return first ?? findAmong(others, name, folder);
+  const first = await findAmong(new Map([...same, ...likely]), name, { folder, sources });
+  return first ?? findAmong(others, name, { folder, sources });
+}
+
+/** A strategy folder as its digests were computed. */
+interface DigestedFolder {
+  readonly folder: string;
+  readonly sources: ReadonlyMap<string, Source>;
 }
 
 async function findAmong(
   digests: ReadonlyMap<string, string>,
   name: string,
-  folder: string,
+  digested: DigestedFolder,
 ): Promise<StrategyFile | undefined> {
   const problems: string[] = [];
   const loader = await importLoader();
-  for (const [file, digest] of digests) {
+  for (const each of digests) {
     try {
-      const loaded = await loadFile(folder, file, digest, loader);
+      const loaded = await loadFile(digested, each, loader);
       if (loaded.definition.name === name) return loaded;
     } catch (error) {
       problems.push((error as Error).message);
@@ -177,13 +185,12 @@ const linkRejected = ({ parentPath, name }: Dirent) =>
 const importLoader = () => import('./fresh-strategy.ts');
 
 async function loadFile(
-  folder: string,
-  file: string,
-  digest: string,
+  { folder, sources }: DigestedFolder,
+  [file, digest]: readonly [string, string],
   { freshStrategy, ownDefinition }: Awaited<ReturnType<typeof importLoader>>,
 ): Promise<StrategyFile> {
   const path = join(folder, file);
-  const fresh = freshStrategy(path);
+  const fresh = freshStrategy(path, sources);
   try {
     const module = (await import(pathToFileURL(path).href)) as {
       readonly default?: StrategyDefinition;
