@@ -1,9 +1,11 @@
+import { createSocket } from 'node:dgram';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { isPublicAddress } from '#adapters/webhooks/addresses.ts';
-import { HttpsSender, type ResolveAll } from '#adapters/webhooks/https-sender.ts';
+import { HttpsSender } from '#adapters/webhooks/https-sender.ts';
+import { hostResolver, type ResolveHost } from '#adapters/webhooks/resolve-host.ts';
 import { webhookSignatures } from '#adapters/webhooks/signatures.ts';
 import { startReceiver } from '../support/receiver.ts';
 
@@ -82,14 +84,10 @@ describe('HttpsSender', () => {
 
   const message = { headers: { 'webhook-id': 'msg_1' }, body: '{}' };
   /** Resolver whose n-th call returns the n-th addresses. */
-  const resolving = (...calls: readonly string[][]): ResolveAll => {
+  const resolving = (...calls: readonly string[][]): ResolveHost => {
     let call = 0;
-    return (_, __, callback) => {
-      const addresses = calls[call++]!.map(
-        (address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }),
-      );
-      callback(null, addresses);
-    };
+    return async () =>
+      calls[call++]!.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }));
   };
 
   it.each([
@@ -113,6 +111,28 @@ describe('HttpsSender', () => {
       status: null,
       error: 'The host name leads to an address that is not public',
     });
+  });
+
+  it('reaches a receiver while the names of fifteen others get no answer', async () => {
+    const silent = createSocket('udp4');
+    await once(silent.bind(0, '127.0.0.1'), 'listening');
+    const asked = new Set<string>();
+    silent.on('message', (question) => asked.add(question.toString('latin1', 13, 15)));
+    const resolve = hostResolver([`127.0.0.1:${silent.address().port}`]);
+    const sender = new HttpsSender({ userAgent: 'test', allowLoopback: true, resolve });
+    let ended = 0;
+    const names = Array.from({ length: 15 }, (_, index) => `${String.fromCharCode(97 + index)}0.example.com`);
+    const hanging = names.map(async (name) => {
+      const { error } = await sender.send({ ...message, url: `https://${name}/` });
+      ended++;
+      return error;
+    });
+    await expect.poll(() => asked.size).toBe(15);
+    const url = `${receiver.url.replace('127.0.0.1', 'localhost')}/200`;
+    expect(await sender.send({ ...message, url })).toMatchObject({ status: 200 });
+    expect(ended).toBe(0);
+    silent.close();
+    expect(new Set(await Promise.all(hanging))).toEqual(new Set(['The host name could not be resolved']));
   });
 
   it('rejects an address of this machine, and http, without the setting', async () => {

@@ -1,16 +1,9 @@
-import { type LookupAddress, type LookupOptions, lookup as lookupHost } from 'node:dns';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '#domain/webhooks/webhook-ports.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
-
-/** Resolves a name to all its addresses, as `dns.lookup` does with `all`. */
-export type ResolveAll = (
-  hostname: string,
-  options: LookupOptions & { readonly all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
+import { hostResolver, type ResolveHost } from './resolve-host.ts';
 
 export interface HttpsSenderOptions {
   readonly userAgent: string;
@@ -18,8 +11,8 @@ export interface HttpsSenderOptions {
   readonly allowLoopback?: boolean;
   /** Maximum duration of an attempt with its connection, ms. Default 10,000. */
   readonly timeoutMs?: number;
-  /** Default: `dns.lookup`. */
-  readonly resolve?: ResolveAll;
+  /** Default: {@link hostResolver}. */
+  readonly resolve?: ResolveHost;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -46,9 +39,11 @@ class NoResponseError extends Error {
 export class HttpsSender implements WebhookSender {
   readonly #options: HttpsSenderOptions;
   readonly #allowLoopback: boolean;
+  readonly #resolve: ResolveHost;
 
   constructor(options: HttpsSenderOptions) {
     this.#options = options;
+    this.#resolve = options.resolve ?? hostResolver();
     this.#allowLoopback = options.allowLoopback ?? false;
   }
 
@@ -138,22 +133,22 @@ export class HttpsSender implements WebhookSender {
 
   /** Resolver of the connection: it connects to nothing but what this returns. */
   readonly #lookup: LookupFunction = (hostname, options, callback) => {
-    const resolve = this.#options.resolve ?? (lookupHost as ResolveAll);
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '', 0);
-      const blocked = addresses.find(({ address }) => !this.#isAllowed(address));
-      if (blocked || addresses.length === 0) {
-        // The address is not named: it would describe the network of the platform.
-        return callback(
-          new BlockedAddressError('The host name leads to an address that is not public'),
-          '',
-          0,
-        );
-      }
-      if (options.all) callback(null, addresses);
-      else callback(null, addresses[0]!.address, addresses[0]!.family);
-    });
+    this.#allowedAddresses(hostname).then(
+      (addresses) => {
+        if (options.all) callback(null, addresses);
+        else callback(null, addresses[0]!.address, addresses[0]!.family);
+      },
+      (error) => callback(error, '', 0),
+    );
   };
+
+  async #allowedAddresses(hostname: string) {
+    const addresses = [...(await this.#resolve(hostname))];
+    const isBlocked = addresses.length === 0 || addresses.some(({ address }) => !this.#isAllowed(address));
+    // The address is not named: it would describe the network of the platform.
+    if (isBlocked) throw new BlockedAddressError('The host name leads to an address that is not public');
+    return addresses;
+  }
 
   #isAllowed(address: string): boolean {
     return isPublicAddress(address) || (this.#allowLoopback && isLoopbackAddress(address));
@@ -170,9 +165,13 @@ function isLocalName(host: string): boolean {
   return !host.includes('.') || /\.(localhost|local|internal|home\.arpa)$/i.test(host);
 }
 
-const MESSAGES: Readonly<Record<string, string>> = {
+/** What a name server says of a host name. Any other error is the server's. */
+const NAME_MESSAGES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The host name does not exist',
-  EAI_AGAIN: 'The host name could not be resolved',
+  ENODATA: 'The host name has no address',
+};
+
+const MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Connection refused',
   ECONNRESET: 'Connection closed by the receiver',
   ETIMEDOUT: 'Connection timed out',
@@ -183,6 +182,8 @@ function messageOf(error: NodeJS.ErrnoException): string {
   if (error instanceof BlockedAddressError || error instanceof NoResponseError) return error.message;
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
     return 'No response within the time limit';
+  if (/^(query|getaddrinfo)/.test(error.syscall ?? ''))
+    return NAME_MESSAGES[error.code ?? ''] ?? 'The host name could not be resolved';
   const known = MESSAGES[error.code ?? ''];
   if (known !== undefined) return known;
   const isTls = /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|ERR_SSL)/.test(error.code ?? '');
