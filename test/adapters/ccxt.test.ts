@@ -225,6 +225,7 @@ describe('transient failures', () => {
     ['truncated JSON', { kind: 'truncated' }],
     ['200 with an HTML page', { kind: 'html' }],
     ['a broken connection', { kind: 'cut' }],
+    ['a body of more than 64 MiB', { kind: 'bomb', megabytes: 68 }],
   ])('fetchCandles requests the page again after %s', async (_, fault) => {
     const exchange = await open();
     await exchange.symbols();
@@ -248,15 +249,18 @@ describe('transient failures', () => {
     expect(repeats).toHaveLength(1);
   });
 
-  it('fetchCandles requests the page again when its body stalls', async () => {
-    const exchange = await open({ timeoutMs: 100 });
-    await exchange.symbols();
-    server.fail('klines', { kind: 'stalled' });
-    // The client's timer of a stalled body is real: on a busy machine it may end a later page too.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    expect(await day(exchange)).toEqual(await whole());
-    expect(repeats).not.toEqual([]);
-  });
+  it.each<Fault>([{ kind: 'stalled' }, { kind: 'stalled gzip' }])(
+    'fetchCandles requests the page again when its body is %j',
+    async (fault) => {
+      const exchange = await open({ timeoutMs: 100 });
+      await exchange.symbols();
+      server.fail('klines', fault);
+      // The client's timer of a stalled body is real: on a busy machine it may end a later page too.
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      expect(await day(exchange)).toEqual(await whole());
+      expect(repeats).not.toEqual([]);
+    },
+  );
 
   it.each<[string, Fault]>([
     ['truncated', { kind: 'truncated' }],

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ProxyEnvelope } from '#runtime/data-proxy/envelope.ts';
 import { call, FRESH, fakeServiceFixture, freshness, ohlcv, ok } from './data-proxy-fixture.ts';
@@ -59,7 +60,7 @@ describe('data proxy retries', () => {
 
   it('response over the size limit of a function is a failure of the call only', async () => {
     fixture.service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
-    const error = 'The response of data collection is longer than 4000000 characters';
+    const error = 'The response of data collection is longer than 4000000 bytes';
     const r = rig(fixture.service);
     expect((await call(r, { operation: 'status' })).body).toEqual({
       success: true,
@@ -73,6 +74,18 @@ describe('data proxy retries', () => {
     });
     const long = await call(r, { operation: 'x'.repeat(6_000_000) });
     expect(long.body.data.operation).toBe('x'.repeat(100));
+  });
+
+  it('response is read to the limit only, also when it is compressed', async () => {
+    const bomb = gzipSync(`{"a":"${'0'.repeat(100_000_000)}"}`);
+    fixture.service.behaviours = [{ status: 200, body: bomb, encoding: 'gzip' }];
+    const before = process.resourceUsage().maxRSS;
+    expect((await call(rig(fixture.service), { operation: 'status' })).body.data.result).toEqual({
+      status: 'unavailable',
+      error: 'The response of data collection is longer than 4000000 bytes',
+    });
+    // kB: whole, it would be 100 MB of text and more of parts.
+    expect(process.resourceUsage().maxRSS - before).toBeLessThan(90_000);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import type { ProxyOutcome, ProxyResult } from '#runtime/data-proxy/envelope.ts'
 
 /** Behaviour for one request: a response or silence. */
 export type Behaviour =
-  | { readonly status: number; readonly body: unknown; readonly type?: string }
+  | { readonly status: number; readonly body: unknown; readonly type?: string; readonly encoding?: string }
   | 'hang'
   | 'drop'
   | 'hang-after-400';
@@ -48,9 +48,9 @@ export class FakeService {
       response.writeHead(400, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"detail":');
     } else {
-      const { status, body, type = 'application/json' } = behaviour;
-      response.writeHead(status, { 'content-type': type });
-      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      const { status, body, type = 'application/json', encoding } = behaviour;
+      response.writeHead(status, { 'content-type': type, ...(encoding && { 'content-encoding': encoding }) });
+      response.end(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body));
     }
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { SIM_SYMBOLS, SimExchange } from '#adapters/exchange/sim.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -21,6 +22,10 @@ export type Fault =
   | { readonly kind: 'silent' }
   /** Half of the body, then silence. */
   | { readonly kind: 'stalled' }
+  /** Text of so many megabytes in gzip. */
+  | { readonly kind: 'bomb'; readonly megabytes: number }
+  /** Half of a body in gzip, then silence. */
+  | { readonly kind: 'stalled gzip' }
   | { readonly kind: 'rows'; readonly change: (rows: unknown[]) => unknown };
 
 interface Request {
@@ -128,7 +133,13 @@ function send(response: ServerResponse, status: number, body: string, fault: Fau
   const json = { 'Content-Type': 'application/json' };
   if (fault?.kind === 'html') response.writeHead(200, { 'Content-Type': 'text/html' }).end(HTML);
   else if (fault?.kind === 'truncated') response.writeHead(status, json).end(half);
-  else if (fault?.kind === 'stalled' || fault?.kind === 'cut') {
+  else if (fault?.kind === 'bomb' || fault?.kind === 'stalled gzip') {
+    const text = fault.kind === 'bomb' ? `["${'0'.repeat(fault.megabytes * 1e6)}"]` : body;
+    const packed = gzipSync(text);
+    response.writeHead(status, { ...json, 'Content-Encoding': 'gzip', 'Content-Length': packed.length });
+    if (fault.kind === 'bomb') response.end(packed);
+    else response.write(packed.subarray(0, packed.length / 2));
+  } else if (fault?.kind === 'stalled' || fault?.kind === 'cut') {
     response.writeHead(status, { ...json, 'Content-Length': String(body.length) });
     response.write(half, () => fault.kind === 'cut' && response.destroy());
   } else response.writeHead(status, json).end(body);

@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/values/errors.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
+import { InvalidResponse, type RawResponse, readBody } from './ccxt-body.ts';
 import { ccxtFile } from './ccxt-files.ts';
 
 /** A market as ccxt describes it. */
@@ -61,6 +62,8 @@ export interface CcxtClient {
   onRestResponse(status: number, ...rest: unknown[]): string;
   parseJson(body: string): unknown;
   getDispatcherOptions(plainAgent: boolean): Record<string, unknown>;
+  /** Reads the body of a response. */
+  undiciBody(response: RawResponse, binary?: boolean): Promise<Buffer | string>;
 }
 
 interface MarketFeatures {
@@ -87,12 +90,9 @@ interface RequestObserver {
   readonly responseTimeoutMs: number;
 }
 
-/** A response without the requested content: truncated, in another format, or unexpectedly empty. */
-export class InvalidResponse extends Error {
-  override readonly name = 'BadResponse';
-}
-
 const TIMEOUT_MS = 10_000;
+/** Longest decoded body, bytes: the longest list of markets has about 20 MB. */
+const MAX_BODY = 64 * 1024 * 1024;
 const KEY = /^[a-z0-9]{1,40}$/;
 
 /**
@@ -118,6 +118,7 @@ export async function openCcxtClient(
   Object.assign(client.has, { fetchCurrencies: false });
   if (options.url) client.urls.api = withHost(client.urls.api, new URL(options.url).origin);
   observeResponses(client, observer);
+  limitBodies(client);
   limitWaits(client, timeout, observer);
   return client;
 }
@@ -171,6 +172,17 @@ function observeResponses(client: CcxtClient, observer: RequestObserver): void {
     const parsed = parseJson(body);
     if (parsed === undefined && !rejected) throw new InvalidResponse('The response is not JSON');
     return parsed;
+  };
+}
+
+/**
+ * ccxt reads a response whatever its length, of which 400 KB of gzip can hold 400 MB, and waits for ever for the rest of a compressed body
+ * that breaks off.
+ */
+function limitBodies(client: CcxtClient): void {
+  client.undiciBody = async (response, binary) => {
+    const body = await readBody(response, MAX_BODY);
+    return binary ? body : body.toString();
   };
 }
 

@@ -9,12 +9,12 @@ import { type Candles, createCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { InvalidResponse } from './ccxt-body.ts';
 import {
   type CcxtClient,
   type CcxtFunding,
   type CcxtMarket,
   type CcxtOptions,
-  InvalidResponse,
   openCcxtClient,
 } from './ccxt-client.ts';
 import { fetchPages } from './ccxt-pages.ts';

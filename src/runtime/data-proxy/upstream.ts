@@ -37,6 +37,8 @@ export type UpstreamReply = { readonly ok: true; readonly reply: JsonObject } | 
 type Attempt = UpstreamReply | (Failure & { readonly retry: true });
 
 const FIRST_PAUSE_MS = 1000;
+/** Bytes of a response, decoded; a function returns up to 6 MB, in which a string takes more than its text. */
+const MAX_RESPONSE = 4_000_000;
 
 /**
  * GETs a JSON object. A 5xx, a refused connection, a time-out and an unexpected body are retried after 1 s, 2 s, 4 s ..., at
@@ -78,8 +80,10 @@ async function attempt(
     const redirect = 'manual';
     const response = await options.fetch(request.url, { headers: { ...request.headers }, signal, redirect });
     status = response.status;
-    return classifyResponse(status, await response.text(), request.accepts);
-  } catch {
+    return classifyResponse(status, await readText(response), request.accepts);
+  } catch (error) {
+    if (error instanceof TooLongError)
+      return { ok: false, message: error.message, code: 'SVC002', field: '' };
     // A 4xx is final, even if its body did not arrive.
     if (status !== undefined && isClientError(status)) return classifyResponse(status, '', request.accepts);
     const message = signal.aborted
@@ -87,6 +91,22 @@ async function attempt(
       : 'Data collection could not be reached';
     return { ...down(message), retry: true };
   }
+}
+
+class TooLongError extends Error {}
+
+/** The text of a response. It ends at the limit: 400 KB of gzip can hold 400 MB. */
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > MAX_RESPONSE)
+      throw new TooLongError(`The response of data collection is longer than ${MAX_RESPONSE} bytes`);
+    text += decoder.decode(part, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 function classifyResponse(status: number, text: string, accepts: (reply: JsonObject) => boolean): Attempt {
