@@ -14,7 +14,7 @@ const MAX_LINE = 100;
 
 /** Characters of a line of text: those of the terminal, up to 100. A file or a pipe has 100. */
 export function lineWidth(): number {
-  return Math.min(MAX_LINE, process.stdout.columns ?? MAX_LINE);
+  return Math.min(MAX_LINE, process.stdout.columns || MAX_LINE);
 }
 
 type Cells = readonly (string | number | null)[];
@@ -28,7 +28,7 @@ type Cells = readonly (string | number | null)[];
 export function table(
   head: readonly string[],
   rows: readonly Cells[],
-  width: number | undefined = process.stdout.columns,
+  width: number | undefined = process.stdout.columns || undefined,
 ): string {
   const cells = rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
   const numeric = head.map((_, column) => rows.some((row) => isNumeric(row[column])));

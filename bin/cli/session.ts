@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env/env.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { readEnv } from '#runtime/env.ts';
+import type { Platform } from '../../src/local/platform.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
 import { ApiClient } from './client.ts';
@@ -63,6 +65,10 @@ export function sessionWith(
 /** The token that commands send, if there is one. */
 export const userToken = () => process.env.TOUCHSTONE_TOKEN || undefined;
 
+/** Longest wait for a platform that another command starts or stops, ms. */
+const WAIT_FOR_OTHER_MS = 30_000;
+const POLL_MS = 100;
+
 /** Runs `work` against the service at `url`; without one, against the platform on this data folder, started if it is not running. */
 export async function withSession<T>(
   url: string | undefined,
@@ -72,21 +78,42 @@ export async function withSession<T>(
 ): Promise<T> {
   if (url)
     return sourced({ client: new ApiClient(url, userToken()), platform: null, temporary: false }, work);
-  const env = readEnv(LocalEnv);
-  const running = await runningPlatform(env.TOUCHSTONE_HOME);
+  const { running, started } = await openPlatform(prepare);
   if (running) return sourced(sessionOn(running, service, false), work);
-  // Loaded only here: the platform takes longer to load than most commands to run.
-  const { startPlatform } = await import('../../src/local/platform.ts');
-  const { platformOptions } = await import('../../src/local/platform-options.ts');
-  const platform = await startPlatform({
-    ...platformOptions(env),
-    ports: { backend: 0, strategy: 0, dataCollection: 0 },
-    ...(await prepare?.()),
-  });
   try {
-    return await sourced(sessionOn(platform.info, service, true), work);
+    return await sourced(sessionOn(started.info, service, true), work);
   } finally {
-    await platform.stop();
+    await started.stop();
+  }
+}
+
+type Opened =
+  | { readonly running: PlatformInfo; readonly started?: never }
+  | { readonly running?: never; readonly started: Platform };
+
+/** The platform that runs on the data folder, else one that is started. It waits for one that another command starts or stops. */
+async function openPlatform(prepare?: PrepareOptions): Promise<Opened> {
+  const env = readEnv(LocalEnv);
+  const deadline = Date.now() + WAIT_FOR_OTHER_MS;
+  let options: PlatformOptions | undefined;
+  for (;;) {
+    const running = await runningPlatform(env.TOUCHSTONE_HOME);
+    if (running) return { running };
+    // Loaded only here: the platform takes longer to load than most commands to run.
+    const { startPlatform } = await import('../../src/local/platform.ts');
+    const { DataFolderInUseError } = await import('#adapters/local/data-folder.ts');
+    const { platformOptions } = await import('../../src/local/platform-options.ts');
+    options ??= {
+      ...platformOptions(env),
+      ports: { backend: 0, strategy: 0, dataCollection: 0 },
+      ...(await prepare?.()),
+    };
+    try {
+      return { started: await startPlatform(options) };
+    } catch (error) {
+      if (!(error instanceof DataFolderInUseError) || Date.now() > deadline) throw error;
+    }
+    await setTimeout(POLL_MS);
   }
 }
 

@@ -15,9 +15,10 @@ import { type DataFolder, diskSpaceCheck, openDataFolder } from '#adapters/local
 import { type Database, databaseMissing, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores } from '#adapters/open-stores.ts';
-import { compileCache } from '#adapters/processes/sandbox.ts';
+import { checkStrategyFolder, compileCache } from '#adapters/processes/sandbox.ts';
 import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
+import { USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
 import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 import { eventSource } from '#contract/values/event-types.ts';
@@ -82,6 +83,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     const folder = openDataFolder(options.home);
     running.add(() => folder.release());
+    checkStrategyFolder(options.strategiesDirectory ?? USER_STRATEGIES, folder.path);
     if (folder.layout < LAYOUT_VERSION) {
       await upgradeDataFolder(folder, createLogger('touchstone', options.logLevel ?? 'WARN'));
     }

@@ -137,6 +137,9 @@ it('completion completes commands, options, their values and strategies', async 
   expect(await words('backtest', 'x', '--fill-model=c')).toEqual(['--fill-model=conservative']);
   expect(await words('collect', 'BTC/USDT:USDT', '--timeframe', '1')).toEqual(['1m', '15m', '1h', '1d']);
   expect(await words('backtest', 'ema')).toEqual(['ema_crossover']);
+  // A shell inserts a name as it is.
+  for (const name of ['emacs;touch here;#.ts', 'ema x.ts']) writeFileSync(join(folder, name), '');
+  expect(await words('backtest', 'ema')).toEqual(['ema_crossover']);
   expect(await words('diff', 'last', '')).toEqual(['last']);
 });
 

@@ -1,6 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -98,6 +107,14 @@ describe('touchstone without a running platform', () => {
     const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });
     expect([code, err]).toEqual([1, expect.stringContaining(text)]);
     expect(err).not.toMatch(RAW);
+  });
+
+  it('commands at once, of which each would start a platform, all succeed', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'touchstone-at-once-'));
+    const at = () => run('bin/touchstone.ts', ['strategies', '--json'], { TOUCHSTONE_HOME: home });
+    const ended = await Promise.all([at(), at(), at()]);
+    expect(ended.map(({ code, err }) => [code, err])).toEqual(Array(3).fill([0, '']));
+    rmSync(home, { recursive: true });
   });
 
   it('npm start names the option and the variable of a port that is in use', async () => {

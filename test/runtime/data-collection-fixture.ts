@@ -37,16 +37,21 @@ interface DataCollectionFixture {
   service: DataCollectionService;
 }
 
-/** Unfinished jobs, and versions of the catalog; none by default. */
+/** Unfinished jobs, and versions of the catalog; none by default. `informative`: symbols that jobs read beside their pairs. */
 export function usesFixture({
   backtests = [],
   versions = [],
+  informative = {},
 }: {
   readonly backtests?: readonly object[];
   readonly versions?: readonly object[];
+  readonly informative?: Readonly<Record<string, readonly string[]>>;
 } = {}): DataCollectionFixture['uses'] {
+  const get = async (id: string) => ({
+    execution_input: { informative: informative[id]?.map((symbol) => ({ symbol })) },
+  });
   const jobs = (rows: readonly object[]) =>
-    ({ activity: { unfinished: async () => ({ rows, complete: true }) } }) as never;
+    ({ activity: { unfinished: async () => ({ rows, complete: true }) }, get }) as never;
   return {
     jobs: jobs(backtests),
     hyperoptJobs: jobs([]),

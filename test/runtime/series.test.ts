@@ -127,6 +127,42 @@ describe('POST /api/v1/series/delete', () => {
     });
   });
 
+  it('delete rejects a series that a job or a version reads for a strategy of other pairs', async () => {
+    fixture.uses = usesFixture({
+      backtests: [
+        { exchange: 'test', pairs: [ETH], job_id: 'bt-2', owner: 'ada', status: 'running' },
+        { exchange: 'test', pairs: [ETH], job_id: 'bt-3', owner: 'ada', status: 'running' },
+      ],
+      versions: [
+        {
+          exchange: 'test',
+          pairs: [ETH],
+          model_name: 'm',
+          version: '3',
+          owner: 'ada',
+          stage: 'Production',
+          backtest_run_id: 'bt-1',
+        },
+      ],
+      informative: { 'bt-1': [BTC], 'bt-2': [BTC] },
+    });
+    fixture.service = create();
+    expect(await change('delete', { symbol: BTC })).toMatchObject({
+      status: 409,
+      body: {
+        detail: {
+          code: 'RES005',
+          context: {
+            used_by: [
+              { kind: 'backtest', id: 'bt-2', status: 'running' },
+              { kind: 'version', id: 'm/3', status: 'Production' },
+            ],
+          },
+        },
+      },
+    });
+  });
+
   it('delete rejects a series in use, names what uses it, and deletes it with force', async () => {
     fixture.uses = usesFixture({
       backtests: [{ exchange: 'test', pairs: [ETH, BTC], job_id: 'bt-1', owner: 'ada', status: 'pending' }],

@@ -17,7 +17,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { stripStrategies } from '#adapters/definitions/stripped-sources.ts';
-import { type SandboxGrants, sandboxArguments } from '#adapters/processes/sandbox.ts';
+import { checkStrategyFolder, type SandboxGrants, sandboxArguments } from '#adapters/processes/sandbox.ts';
 import { strippedFile, strippedSources } from '#adapters/processes/stripped-file.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-sandbox-')));
@@ -435,5 +435,19 @@ describe('type-stripped strategy sources', () => {
     expect(await run(sandboxArguments({ strategies: folder, read: [main] }, compiled), main)).toContain(
       'Use --allow-fs-write',
     );
+  });
+});
+
+describe('names of folders that tasks could not tell apart', () => {
+  it.each(['desk-data', 'desk_2', 'desk.data'])('a platform does not start with desk and %s', (name) => {
+    const [strategies, data] = ['desk', name].map((each) => join(root, 'named', each)) as [string, string];
+    for (const each of [strategies, data]) mkdirSync(each, { recursive: true });
+    expect(() => checkStrategyFolder(strategies, data)).toThrow(
+      `Tasks cannot read the strategy folder ${strategies}, because the path ${data} begins with its name. Rename one of them`,
+    );
+    // The other way round, beside each other, and one within the other.
+    checkStrategyFolder(data, strategies);
+    checkStrategyFolder(join(root, 'named'), data);
+    checkStrategyFolder(join(root, 'named', 'absent'), data);
   });
 });

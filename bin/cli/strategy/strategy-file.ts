@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';
 import { LocalEnv } from '#contract/env/env.ts';
+import { STRATEGY_NAME } from '#engine/definitions/validate-definition.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { readEnv } from '#runtime/env.ts';
 import { UsageError } from '../options.ts';
@@ -9,12 +10,15 @@ import { UsageError } from '../options.ts';
 /** Folder of the user's strategy files. */
 export const strategiesFolder = () => readEnv(LocalEnv).STRATEGIES_DIRECTORY ?? USER_STRATEGIES;
 
-/** Names of the strategies that the platform runs, as far as the names of their files tell. */
+/**
+ * Names of the strategies that the platform runs, as far as the names of their files tell. Others than a strategy can have are left out: a
+ * shell inserts a name as it is.
+ */
 export async function strategyNames(): Promise<string[]> {
   const files = await digestStrategyFiles(strategiesFolder());
   return [
     ...builtInStrategies.map(({ name }) => name),
-    ...[...files.keys()].map((file) => basename(file, '.ts')),
+    ...[...files.keys()].map((file) => basename(file, '.ts')).filter((name) => STRATEGY_NAME.test(name)),
   ];
 }
 

@@ -36,13 +36,17 @@ export interface DataFolder {
   release(): void;
 }
 
+/** Another process uses a data folder: a platform that runs, starts or stops. */
+export class DataFolderInUseError extends Error {}
+
 /** Maximum wait for a platform that is being killed while this one starts. */
 const WAIT_FOR_HOLDER_MS = 1_000;
 
 /**
  * Opens the data folder, creating it when absent, and locks it against a second platform until this process ends.
  *
- * @throws Error when another process uses the folder, another version of Touchstone created it, or it cannot be created
+ * @throws DataFolderInUseError
+ * @throws Error when another version of Touchstone created it, or it cannot be created
  */
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
@@ -51,7 +55,7 @@ export function openDataFolder(folder: string): DataFolder {
   if (!writing(path, () => lock.tryAcquireAs(process.pid))) {
     const holder = lock.holder();
     lock.close();
-    throw new Error(
+    throw new DataFolderInUseError(
       `The data folder ${path} is in use by process ${holder ?? 'unknown'}. Stop that platform, or choose another folder with TOUCHSTONE_HOME.`,
     );
   }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { codeFile } from '../code-file.ts';
@@ -59,6 +59,23 @@ export function sandboxArguments(
     ...write.map((path) => `--allow-fs-write=${realpathSync(path)}`),
     ...(folder ? ['--import', rulesFor(folder, stripped[0])] : []),
   ];
+}
+
+/**
+ * Node 24 denies to list a folder when another granted path begins with its name and goes on: `/desk` with `/desk-data`.
+ *
+ * @throws Error when the strategy folder is such a folder for the data folder or the code of this project
+ */
+export function checkStrategyFolder(strategies: string, dataFolder: string): void {
+  if (!existsSync(strategies)) return;
+  const folder = realpathSync(strategies);
+  const other = [realpathSync(dataFolder), ...CODE].find(
+    (path) => path.startsWith(folder) && path !== folder && path[folder.length] !== sep,
+  );
+  if (!other) return;
+  throw new Error(
+    `Tasks cannot read the strategy folder ${folder}, because the path ${other} begins with its name. Rename one of them`,
+  );
 }
 
 /** Arguments and environment of a sandboxed process, and its temporary folder. */

@@ -112,7 +112,7 @@ export interface Source {
  * @throws Error that names a link in the folder
  */
 export async function digestSources(folder: string): Promise<Map<string, Source>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unlessAbsent);
   for (const entry of entries) if (entry.isSymbolicLink()) throw linkRejected(entry);
   const sources = entries.filter((entry) => entry.isFile() && isSource(entry.name));
   const found: (readonly [string, Source])[] = [];
@@ -126,6 +126,11 @@ export async function digestSources(folder: string): Promise<Map<string, Source>
     for (const [file, source] of await Promise.all(read)) if (source) found.push([file, source]);
   }
   return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): Dirent[] {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+  throw error;
 }
 
 /** Every `.ts` file directly in the folder is a strategy. */

@@ -22,7 +22,8 @@ import { defaultParameters } from './parameters.ts';
 import { protectionProblems } from './protection-problems.ts';
 
 /** Names of strategies, the values of `config.strategy`. */
-const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+/** Names that a strategy can have. */
+export const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const { leverage: LEVERAGE } = BACKTEST_LIMITS;
 const { max: MINUTES } = ACCOUNT_LIMITS.unfilled_timeout;
