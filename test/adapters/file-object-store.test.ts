@@ -37,14 +37,18 @@ describe('FileObjectStore', () => {
     expect(readdirSync(root).sort()).toEqual(['count.txt', '~lock']);
   });
 
-  test('list omits the temporary file of a killed writer', async () => {
+  test('list removes the temporary file of a killed writer', async () => {
     const root = join(folder, 'left');
     const store = new FileObjectStore(root);
     await store.put('a.json', new Uint8Array(1), 'application/json');
-    writeFileSync(join(root, '~123.0'), 'half');
+    const dead = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+    await once(dead, 'exit');
+    for (const pid of [dead.pid, process.pid]) writeFileSync(join(root, `~${pid}.0`), 'half');
     const keys: string[] = [];
     for await (const key of store.list('')) keys.push(key);
     expect(keys).toEqual(['a.json']);
+    // A writer that runs keeps its file.
+    expect(readdirSync(root).sort()).toEqual(['a.json', `~${process.pid}.0`]);
   });
 
   test.skipIf(process.getuid?.() === 0)('put into a read-only folder is DATA005', async () => {

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -19,7 +21,7 @@ import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { createTables } from '#adapters/dynamo/create-tables.ts';
-import { openDataFolder } from '#adapters/local/data-folder.ts';
+import { COPY_PREFIX, openDataFolder } from '#adapters/local/data-folder.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { LAYOUT_VERSION, TABLES } from '#contract/values/tables.ts';
 
@@ -190,6 +192,16 @@ test('data folder serves one platform at a time and is free after a kill', async
   expect(() => openDataFolder(path)).toThrow(`in use by process ${process.pid}`);
   third.release();
   openDataFolder(path).release();
+});
+
+test('openDataFolder removes the copies that a killed ci left, and none of a running one', async () => {
+  const path = join(folder, 'copied');
+  const dead = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(dead, 'exit');
+  const copies = [dead.pid, process.pid].map((pid) => `${COPY_PREFIX}${pid}-abc`);
+  for (const name of copies) mkdirSync(join(path, name, 'data'), { recursive: true });
+  openDataFolder(path).release();
+  expect(copies.map((name) => existsSync(join(path, name)))).toEqual([false, true]);
 });
 
 test('openDataFolder creates the folders above it too, without access for other accounts', () => {

@@ -91,3 +91,13 @@ it.each([
   symlinkSync(target.startsWith('/') ? target : join(folder, target), join(folder, link));
   await expect(loadStrategyFiles(folder)).rejects.toThrow(`${join(folder, link)}: it is a link`);
 });
+
+it('loadStrategyFiles rejects a source whose path has a line break, which would make two folders one digest', async () => {
+  const own = mkdtempSync(join(tmpdir(), 'touchstone-named-'));
+  const name = 'a.ts 0\nb.ts';
+  writeFileSync(join(own, name), '');
+  await expect(loadStrategyFiles(own)).rejects.toThrow(
+    `Strategy file ${JSON.stringify(name)}: its path has control characters. Rename it`,
+  );
+  rmSync(own, { recursive: true });
+});

@@ -1,11 +1,14 @@
 import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import { createDocumentClient } from '#adapters/dynamo/client.ts';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
+import { startDatabase } from '#adapters/local/dynoxide.ts';
 import type { LocalEnv } from '#contract/env/env.ts';
 import { CANDLES_BUCKET } from '../../../src/local/candles-of-check.ts';
 import { startPlatform } from '../../../src/local/platform.ts';
-import { PLATFORM_FILE } from '../../../src/local/platform-info.ts';
+import { LOCAL_TABLES } from '../../../src/local/platform-info.ts';
 import { platformOptions } from '../../../src/local/platform-options.ts';
 import { ApiClient } from '../client.ts';
 import { statusWithError } from '../output.ts';
@@ -58,27 +61,43 @@ async function runOne(client: ApiClient, config: Readonly<Record<string, unknown
 }
 
 /**
- * Copies a data folder for runs that leave no trace in it: its records, and links to its candles, which are replaced as whole files.
+ * Copies a data folder for runs that leave no trace in it: the records of its series and instruments, and links to its candles, which are
+ * replaced as whole files. Jobs, models, webhooks and keys stay behind: the copy would run the jobs, and send events.
  *
  * @param target in the same file system
  * @throws Error when a platform uses the folder
  */
-export function copyCandles(home: string, target: string): void {
+export async function copyCandles(home: string, target: string): Promise<void> {
   const folder = openDataFolder(home);
   try {
     mkdirSync(target, { recursive: true });
-    for (const entry of readdirSync(folder.path, { withFileTypes: true })) {
-      const isRecord = entry.isFile() && entry.name !== PLATFORM_FILE && !entry.name.includes('.lock');
-      if (isRecord) cpSync(join(folder.path, entry.name), join(target, entry.name));
-    }
+    const names = readdirSync(folder.path).filter((name) => DATABASE_FILES.test(name));
+    for (const name of names) cpSync(join(folder.path, name), join(target, name));
     const candles = join(folder.objectsPath, CANDLES_BUCKET);
     // Absent before the first collection: the runs then name the candles that are missing.
     if (existsSync(candles)) linkFiles(candles, join(target, 'objects', CANDLES_BUCKET));
+    await removeOtherTables(join(target, basename(folder.dbPath)));
   } catch (error) {
     rmSync(target, { recursive: true, force: true });
     throw error;
   } finally {
     folder.release();
+  }
+}
+
+/** Database of a data folder, with its log, and the layout of both. */
+const DATABASE_FILES = /^(database\.sqlite(-\w+)?|layout-version)$/;
+
+/** Leaves the table of series. The platform creates the others anew. */
+async function removeOtherTables(dbPath: string): Promise<void> {
+  if (!existsSync(dbPath)) return;
+  const database = await startDatabase({ endpoint: undefined, dbPath });
+  try {
+    const client = createDocumentClient({ endpoint: database.endpoint });
+    for (const table of [LOCAL_TABLES.jobs, LOCAL_TABLES.registry])
+      await client.send(new DeleteTableCommand({ TableName: table }));
+  } finally {
+    await database.stop();
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { COPY_PREFIX } from '#adapters/local/data-folder.ts';
 import { compileCache } from '#adapters/processes/sandbox.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { LocalEnv } from '#contract/env/env.ts';
@@ -169,9 +170,9 @@ async function reportOn(inputs: Inputs, changes: readonly Change[]): Promise<Str
   const { exchange = SIMULATED } = settings.config ?? {};
   if (exchange === SIMULATED) return runAll(inputs, changes, runs, join(work, 'data'));
   // Links to candles need the same file system.
-  return inTemporaryFolder(join(homeFor(env), 'ci-'), (folder) => {
+  return inTemporaryFolder(join(homeFor(env), `${COPY_PREFIX}${process.pid}-`), async (folder) => {
     const home = join(folder, 'data');
-    copyCandles(env.TOUCHSTONE_HOME, home);
+    await copyCandles(env.TOUCHSTONE_HOME, home);
     return runAll(inputs, changes, runs, home);
   });
 }

@@ -6,6 +6,7 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -18,6 +19,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { LAYOUT_VERSION } from '#contract/values/tables.ts';
 import { OLDEST_LAYOUT } from '../dynamo/upgrade-items.ts';
 import { FileLock } from './file-lock.ts';
+import { isRunning } from './is-running.ts';
 
 /** Folder with all data of a local platform. */
 export interface DataFolder {
@@ -73,6 +75,7 @@ export function openDataFolder(folder: string): DataFolder {
   const temporaryPath = join(path, 'tasks');
   // Files of a killed platform, whose tasks ended with it.
   rmSync(temporaryPath, { recursive: true, force: true });
+  removeCopies(path);
   return {
     path,
     id,
@@ -82,6 +85,18 @@ export function openDataFolder(folder: string): DataFolder {
     objectsPath: join(path, 'objects'),
     release: () => lock.close(),
   };
+}
+
+/** Start of the names of folders in which `touchstone ci` keeps a copy of the data folder, before the ID of its process. */
+export const COPY_PREFIX = 'ci-';
+
+/** Removes the copies of processes that were killed. */
+function removeCopies(path: string): void {
+  for (const name of readdirSync(path)) {
+    const [, pid] = new RegExp(`^${COPY_PREFIX}(\\d+)-`).exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid)))
+      rmSync(join(path, name), { recursive: true, force: true });
+  }
 }
 
 /**

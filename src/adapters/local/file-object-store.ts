@@ -9,6 +9,7 @@ import { checkObjectKey, checkObjectPrefix } from '../objects/object-key.ts';
 import { storedObject, tooLarge } from '../objects/stored-object.ts';
 import { sha256 } from '../sha256.ts';
 import { FileLock } from './file-lock.ts';
+import { isRunning } from './is-running.ts';
 
 /** Prefix of locks and temporary files. Keys cannot contain `~`, so these files are never listed as objects. */
 const OWN_FILE = '~';
@@ -101,6 +102,7 @@ export class FileObjectStore implements ObjectStore {
   async *#walk(folder: string, prefix: string): AsyncIterable<string> {
     const read = () => readdir(join(this.#root, folder), { withFileTypes: true });
     const entries = (await this.#unlessAbsent(read)) ?? [];
+    for (const { name } of entries) if (isLeft(name)) await removeLeft(join(this.#root, folder, name));
     const keys = entries
       .filter((entry) => !entry.name.startsWith(OWN_FILE))
       // The slash sorts a folder like the keys inside it.
@@ -191,6 +193,15 @@ export class FileObjectStore implements ObjectStore {
 
 /** Error codes for a missing file, a folder of that name, or a file in place of a folder of the key. */
 const ABSENT = new Set(['ENOENT', 'EISDIR', 'ENOTDIR', 'ERR_FS_EISDIR']);
+
+/** True for a temporary file whose writer has ended: a killed process, or an earlier one of another machine. */
+function isLeft(name: string): boolean {
+  const [, pid] = /^~(\d+)\.\d+$/.exec(name) ?? [];
+  return pid !== undefined && !isRunning(Number(pid));
+}
+
+/** Whoever deletes objects lists them first, so that nothing of what a killed process wrote stays. Others may lack the permission. */
+const removeLeft = (path: string) => rm(path, { force: true }).catch(() => undefined);
 
 function currentEtag(path: string): string | null {
   try {

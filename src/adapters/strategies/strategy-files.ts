@@ -109,12 +109,13 @@ export interface Source {
  * Every source in a folder and its subfolders by relative path in ascending order. A file that is deleted before it is read is left
  * out, as is a strategy of more than {@link MAX_SOURCE_BYTES}.
  *
- * @throws Error that names a link in the folder
+ * @throws Error that names a link in the folder, or a source whose path has control characters
  */
 export async function digestSources(folder: string): Promise<Map<string, Source>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unlessAbsent);
   for (const entry of entries) if (entry.isSymbolicLink()) throw linkRejected(entry);
   const sources = entries.filter((entry) => entry.isFile() && isSource(entry.name));
+  for (const entry of sources) checkName(relative(folder, join(entry.parentPath, entry.name)));
   const found: (readonly [string, Source])[] = [];
   // A few at a time, which bounds the memory.
   for (let from = 0; from < sources.length; from += AT_ONCE) {
@@ -126,6 +127,12 @@ export async function digestSources(folder: string): Promise<Map<string, Source>
     for (const [file, source] of await Promise.all(read)) if (source) found.push([file, source]);
   }
   return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The digest is over lines with the paths: a line break within a path would make two folders one. */
+function checkName(file: string): void {
+  if (!/\p{Cc}/u.test(file)) return;
+  throw new Error(`Strategy file ${JSON.stringify(file)}: its path has control characters. Rename it`);
 }
 
 function unlessAbsent(error: NodeJS.ErrnoException): Dirent[] {
