@@ -51,6 +51,25 @@ export function isOnGrid(time: number, stepMs: number): boolean {
   return (time - gridOrigin(stepMs)) % stepMs === 0;
 }
 
+/** Where candles open. */
+export interface TimeGrid {
+  /** Open time of the candle that contains a time, ms. */
+  readonly floor: (time: number) => number;
+  /** Open time of the candle after the one that opens at `time`, ms. */
+  readonly next: (time: number) => number;
+}
+
+/** The grid of all exchanges but those that state another one. @param stepMs length of a candle, ms */
+export function commonGrid(stepMs: number): TimeGrid {
+  return { floor: (time) => floorToGrid(time, stepMs), next: (time) => time + stepMs };
+}
+
+/** Open time of the first candle of a grid that opens at or after `time`, ms. */
+export function ceilTo({ floor, next }: TimeGrid, time: number): number {
+  const open = floor(time);
+  return open === time ? time : next(open);
+}
+
 /** True if candles of `longer` can be computed from whole candles of `shorter`. */
 export function divides(shorter: Timeframe, longer: Timeframe): boolean {
   return TIMEFRAME_MS[longer] % TIMEFRAME_MS[shorter] === 0;

@@ -80,6 +80,17 @@ describe('stored candles', () => {
     expect(await candles('timeframe=1h&from=2024-03-01')).toMatchObject({ count: 0, next_from: null });
     expect(await candles('timeframe=1h&to=2024-01-01')).toMatchObject({ count: 0, next_to: null });
   });
+
+  it('candles of a session have the times of their session', async () => {
+    const times = ['2024-02-05', '2024-02-06', '2024-02-07'].map((day) => at(`${day}T14:30`));
+    await store(BTC, '1d', times, DAY);
+    expect(opens(await candles('timeframe=1d'))).toEqual([
+      '2024-02-05T14:30',
+      '2024-02-06T14:30',
+      '2024-02-07T14:30',
+    ]);
+    expect(opens(await candles('timeframe=1d&from=2024-02-06T13:00'))).toHaveLength(2);
+  });
 });
 
 describe('computed candles', () => {
@@ -105,6 +116,29 @@ describe('computed candles', () => {
     });
     const newest = await candles('timeframe=1h&limit=7');
     expect(newest.times).toEqual(seen.times!.slice(-7));
+  });
+
+  it('candles of 3d open when those of Binance do, page by page, also around the day that it moved them', async () => {
+    const times = grid(at('2023-07-30'), at('2023-09-02'), DAY);
+    const key = { exchange: 'binance', symbol: BTC, timeframe: '1d' } as const;
+    await fixture.market.candles.write(key, candlesAt(times, DAY));
+    const seen: string[] = [];
+    for (let from: string | null = '2023-08-01'; from !== null; ) {
+      const page: Page = await candles(`exchange=binance&timeframe=3d&limit=2&from=${from}`);
+      seen.push(...opens(page));
+      from = page.next_from;
+    }
+    // Day 19,583 since 1970, 3 * 6,527 + 2, is 2023-08-14. The candle of 31 August is not complete.
+    const dates = ['02', '05', '08', '11', '14', '16', '19', '22', '25', '28'];
+    const wanted = dates.map((date) => `2023-08-${date}T00:00`);
+    expect(seen).toEqual(wanted);
+    const newest: number[] = [];
+    for (let to: string | null = '2023-08-22'; to !== null && newest.length < 6; ) {
+      const page: Page = await candles(`exchange=binance&timeframe=3d&limit=2&to=${to}`);
+      newest.unshift(...page.times);
+      to = page.next_to;
+    }
+    expect(opens({ times: newest } as Page)).toEqual(wanted.slice(1, 7));
   });
 
   it('candles that are only partly stored are left out, and the last one is named', async () => {

@@ -1,9 +1,17 @@
 import type { CandleColumns, CandlesQuery } from '#contract/market-data/market-data.ts';
 import { completeBuckets } from '#engine/indicators/resample.ts';
-import { ALL_TIMEFRAMES, ceilToGrid, divides, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import {
+  ALL_TIMEFRAMES,
+  ceilTo,
+  divides,
+  TIMEFRAME_MS,
+  type Timeframe,
+  type TimeGrid,
+} from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { checkSymbol, checkTimeframe } from '../shared/validate.ts';
+import { exchangeGrid } from './exchange-grid.ts';
 import { notStored, readPage } from './read-page.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 
@@ -32,7 +40,11 @@ export async function getCandles(
   );
   const source = chooseSource([...stored.values()], timeframe);
   if (!source) throw notStored({ exchange, symbol, timeframe });
-  const { newest, incomplete, ...bounds } = boundsOf(source, timeframe, range);
+  const { newest, incomplete, ...bounds } = boundsOf(
+    source,
+    source.timeframe === timeframe ? undefined : exchangeGrid(exchange, timeframe),
+    range,
+  );
   const { candles, rest } = await readPage(
     deps,
     { exchange, symbol, timeframe: source.timeframe },
@@ -68,13 +80,19 @@ function chooseSource(stored: readonly SeriesInfo[], timeframe: Timeframe): Seri
   return exact ?? longest;
 }
 
-/** The part of the range that has complete candles, ms, and the open time of an incomplete one that follows it. */
-function boundsOf({ first, last, timeframe: own }: SeriesInfo, timeframe: Timeframe, range: TimeRange) {
-  const stepMs = TIMEFRAME_MS[timeframe];
-  const storedEnd = Date.parse(last) + TIMEFRAME_MS[own];
-  const complete = completeBuckets(Date.parse(first), Date.parse(last), TIMEFRAME_MS[own], stepMs);
+/**
+ * The part of the range that has complete candles, ms, and the open time of an incomplete one that follows it.
+ *
+ * @param grid of computed candles; stored ones may open anywhere
+ */
+function boundsOf({ first, last, timeframe: own }: SeriesInfo, grid: TimeGrid | undefined, range: TimeRange) {
+  const storedMs = TIMEFRAME_MS[own];
+  const [begin, storedEnd] = [Date.parse(first), Date.parse(last) + storedMs];
+  const complete = grid
+    ? completeBuckets(begin, Date.parse(last), storedMs, grid)
+    : { start: begin, end: storedEnd };
   const onGrid = (time: number | undefined, fallback: number) =>
-    time === undefined ? fallback : ceilToGrid(time, stepMs);
+    time === undefined ? fallback : grid ? ceilTo(grid, time) : time;
   const end = onGrid(range.end, Number.POSITIVE_INFINITY);
   const isCut = complete.end < storedEnd && complete.end < end && complete.end >= onGrid(range.start, 0);
   return {

@@ -13,6 +13,7 @@ import {
   isCollected,
   sourceTimeframes,
 } from './candle-source.ts';
+import { hasOwnGrid } from './exchange-grid.ts';
 
 /** Facts of a strategy that decide which candles a run reads. */
 export interface StrategyReads {
@@ -92,7 +93,8 @@ export async function chooseReads(
       return { ...each, from, source: chooseSource(stored, each, read, now) };
     });
     const aggregated = reads.filter(
-      ({ key, timeframe: other, source }) => key === other && (source?.timeframe ?? timeframe) === timeframe,
+      ({ key, timeframe: other, source }) =>
+        key === other && (source?.timeframe ?? timeframe) === timeframe && !hasOwnGrid(exchange, other),
     );
     const start = startOf(
       run,

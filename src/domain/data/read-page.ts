@@ -2,13 +2,14 @@ import { CodedError } from '#contract/values/errors.ts';
 import { MAX_CANDLES_READ } from '#contract/values/market-data-limits.ts';
 import { type Candles, createCandles, joinCandles, sliceCandles } from '#engine/candles.ts';
 import { aggregateCandles } from '#engine/indicators/resample.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { ceilTo, TIMEFRAME_MS, type Timeframe, type TimeGrid } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { recordCorruption } from '../shared/corrupt-file.ts';
+import { exchangeGrid } from './exchange-grid.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 
 interface PageRequest extends TimeInterval {
-  /** Of the returned candles: at least as long as the series' own. Start and end are multiples of a longer one. */
+  /** Of the returned candles: at least as long as the series' own. Start and end are on the grid of a longer one. */
   readonly timeframe: Timeframe;
   readonly limit: number;
   /** The newest candles of the interval instead of the first. */
@@ -38,6 +39,7 @@ export async function readPage(
 ): Promise<CandlePage> {
   const stepMs = TIMEFRAME_MS[timeframe];
   const storedMs = TIMEFRAME_MS[key.timeframe];
+  const grid = exchangeGrid(key.exchange, timeframe);
   const parts: Candles[] = [];
   let rest: TimeInterval = { start, end };
   let count = 0;
@@ -45,9 +47,12 @@ export async function readPage(
   for (let spanMs = limit * stepMs; rest.start < rest.end && count < limit; spanMs *= 2) {
     const mostMs = Math.floor((left * storedMs) / stepMs) * stepMs;
     if (mostMs <= 0) break;
-    const [part, further] = cut(rest, Math.min(spanMs, mostMs), newest);
+    const [part, further] = cut(rest, Math.min(spanMs, mostMs), {
+      newest,
+      ...(stepMs > storedMs && { grid }),
+    });
     const stored = await recordCorruption(deps, key, () => deps.candles.read(key, part.start, part.end));
-    const candles = stepMs === storedMs ? stored : aggregateCandles(stored, stepMs);
+    const candles = stepMs === storedMs ? stored : aggregateCandles(stored, grid);
     if (newest) parts.unshift(candles);
     else parts.push(candles);
     rest = further;
@@ -65,9 +70,18 @@ export async function readPage(
     : { candles: sliceCandles(candles, 0, limit), rest: { start: candles.timestamp[limit]!, end } };
 }
 
-/** The `spanMs` at one end of an interval, and the rest. */
-function cut({ start, end }: TimeInterval, spanMs: number, newest: boolean): [TimeInterval, TimeInterval] {
-  const edge = newest ? Math.max(start, end - spanMs) : Math.min(end, start + spanMs);
+/**
+ * The `spanMs` at one end of an interval, and the rest.
+ *
+ * @param grid of computed candles: none is cut
+ */
+function cut(
+  { start, end }: TimeInterval,
+  spanMs: number,
+  { newest, grid }: { readonly newest: boolean; readonly grid?: TimeGrid },
+): [TimeInterval, TimeInterval] {
+  const far = newest ? Math.max(start, end - spanMs) : Math.min(end, start + spanMs);
+  const edge = grid && far > start && far < end ? (newest ? ceilTo(grid, far) : grid.floor(far)) : far;
   const [first, last] = [
     { start, end: edge },
     { start: edge, end },

@@ -5,8 +5,9 @@ import { CodedError } from '#contract/values/errors.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { PairData } from '#engine/run/history.ts';
-import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { instrumentOf } from '../data/collect-instruments.ts';
+import { hasOwnGrid, onCommonGrid } from '../data/exchange-grid.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
 import { noInstruments } from '../data/missing-instruments.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '../data/plan-reads.ts';
@@ -167,15 +168,20 @@ async function loadPair(
   const candles = await readAs(deps, series, timeframe, range);
   // A pair of a universe may end, or begin, anywhere: the run leaves out one with too few.
   if (!config.universe) checkEnough(candles, config, series, start);
-  const readFunding = () => deps.candles.readFunding(exchange, pair, start, end);
+  // Traded candles are on the common grid, up to a candle before their time: so is what happens in them.
+  const isMoved = hasOwnGrid(exchange, timeframe);
+  const until = isMoved ? end + TIMEFRAME_MS[timeframe] : end;
+  const inCandles = <T extends { readonly timestamp: Float64Array }>(rows: T) =>
+    isMoved ? { ...rows, timestamp: rows.timestamp.map(onCommonGrid(exchange, timeframe)) } : rows;
+  const readFunding = () => deps.candles.readFunding(exchange, pair, start, until);
   const perpetual = config.trading_mode !== 'spot' && {
-    funding: await recordCorruption(deps, key, readFunding),
+    funding: inCandles(await recordCorruption(deps, key, readFunding)),
   };
   const own = { pair, candles, ...perpetual, ...(source !== timeframe && { source }) };
   if (detailTimeframe === null) return own;
   const detailKey = { ...key, timeframe: detailTimeframe };
-  const detail = await recordCorruption(deps, detailKey, () => deps.candles.read(detailKey, start, end));
-  return { ...own, detail };
+  const detail = await recordCorruption(deps, detailKey, () => deps.candles.read(detailKey, start, until));
+  return { ...own, detail: inCandles(detail) };
 }
 
 /** Ranges of stored series, one per line, after a line break. */

@@ -5,8 +5,9 @@ import type { InformativeCandles } from '#engine/analysis/informative.ts';
 import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { roundNumber } from '#engine/round.ts';
-import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { ceilTo, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CandleSource } from '../data/candle-source.ts';
+import { exchangeGrid } from '../data/exchange-grid.ts';
 import { explainGaps, gapRulesOf, gapsBetween } from '../data/gaps/explain-gaps.ts';
 import type { TimeInterval } from '../data/missing-ranges.ts';
 import type { InformativeRead } from '../data/plan-reads.ts';
@@ -43,24 +44,18 @@ export async function readAs(
   const stepMs = TIMEFRAME_MS[timeframe];
   const sourceMs = TIMEFRAME_MS[series.timeframe];
   const isComputed = series.timeframe !== timeframe;
-  const from = isComputed ? floorToGrid(start, stepMs) : start;
-  const to = isComputed ? ceilToGrid(end, stepMs) : end;
   const { exchange, symbol } = series;
+  const grid = exchangeGrid(exchange, timeframe);
+  const from = isComputed ? grid.floor(start) : start;
+  const to = isComputed ? ceilTo(grid, end) : end;
   const key = { exchange, symbol, timeframe: series.timeframe };
   const stored = await recordCorruption(deps, key, () => deps.candles.read(key, from, to));
   checkGaps(stored, series, maxMissing);
-  if (isTraded)
-    return resampleCandles(
-      onGrid(stored, (time) => floorToGrid(time, sourceMs)),
-      sourceMs,
-      stepMs,
-    );
-  if (!isComputed) return stored;
-  return resampleCandles(
-    onGrid(stored, (time) => ceilToGrid(time, sourceMs)),
-    sourceMs,
-    stepMs,
-  );
+  if (!isTraded && !isComputed) return stored;
+  const toSource = isTraded ? floorToGrid : ceilToGrid;
+  const placed = onGrid(stored, (time) => toSource(time, sourceMs));
+  const candles = isComputed ? resampleCandles(placed, sourceMs, stepMs, grid) : placed;
+  return isTraded ? onGrid(candles, (time) => floorToGrid(time, stepMs)) : candles;
 }
 
 /** The candles with other times; themselves when they have them. */
@@ -100,7 +95,7 @@ export class InformativeLoader {
     if (known) return known;
     const { date_range, max_missing } = this.#config;
     // Candles that close after the run are never read.
-    const end = floorToGrid(Date.parse(date_range.end), TIMEFRAME_MS[timeframe]);
+    const end = exchangeGrid(source.series.exchange, timeframe).floor(Date.parse(date_range.end));
     const range = { start: from, end, maxMissing: max_missing };
     const candles = await readAs(this.#deps, source.series, timeframe, range);
     this.#loaded.set(name, candles);

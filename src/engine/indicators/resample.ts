@@ -1,5 +1,5 @@
 import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
-import { ceilToGrid, floorToGrid } from '../timeframe.ts';
+import { ceilTo, commonGrid, type TimeGrid } from '../timeframe.ts';
 
 /**
  * Candles of a longer timeframe, aggregated from `candles`: first open, highest high, lowest low, last close, summed
@@ -10,9 +10,15 @@ import { ceilToGrid, floorToGrid } from '../timeframe.ts';
  *
  * @param fromMs length of the given candles, ms
  * @param toMs length of the resulting candles, ms: a multiple of `fromMs`
+ * @param grid where the resulting candles open, on an exchange with a grid of its own
  * @throws RangeError when `toMs` is not a positive multiple of `fromMs`
  */
-export function resampleCandles(candles: Candles, fromMs: number, toMs: number): Candles {
+export function resampleCandles(
+  candles: Candles,
+  fromMs: number,
+  toMs: number,
+  grid = commonGrid(toMs),
+): Candles {
   if (!(fromMs > 0) || !(toMs >= fromMs) || toMs % fromMs !== 0) {
     throw new RangeError(
       `Candles of ${fromMs} ms cannot be resampled to ${toMs} ms. Pass a positive multiple of ${fromMs} ms.`,
@@ -20,9 +26,9 @@ export function resampleCandles(candles: Candles, fromMs: number, toMs: number):
   }
   const { timestamp } = candles;
   if (toMs === fromMs || timestamp.length === 0) return candles;
-  const { start, end } = completeBuckets(timestamp[0]!, timestamp.at(-1)!, fromMs, toMs);
+  const { start, end } = completeBuckets(timestamp[0]!, timestamp.at(-1)!, fromMs, grid);
   const rows = sliceCandles(candles, indexAtOrAfter(timestamp, start), indexAtOrAfter(timestamp, end));
-  return aggregateCandles(rows, toMs);
+  return aggregateCandles(rows, grid);
 }
 
 /**
@@ -32,29 +38,29 @@ export function resampleCandles(candles: Candles, fromMs: number, toMs: number):
  * @param first open time of the series' first candle, ms
  * @param last open time of its last candle, ms
  * @param fromMs length of a candle, ms
- * @param toMs length of a bucket, ms
+ * @param grid where the buckets begin
  */
 export function completeBuckets(
   first: number,
   last: number,
   fromMs: number,
-  toMs: number,
+  grid: TimeGrid,
 ): { readonly start: number; readonly end: number } {
-  return { start: ceilToGrid(first, toMs), end: floorToGrid(last + fromMs, toMs) };
+  return { start: ceilTo(grid, first), end: grid.floor(last + fromMs) };
 }
 
-/** Every bucket of `toMs` ms that contains a candle, aggregated as {@link resampleCandles} does. */
-export function aggregateCandles(candles: Candles, toMs: number): Candles {
+/** Every bucket of a grid that contains a candle, aggregated as {@link resampleCandles} does. */
+export function aggregateCandles(candles: Candles, grid: TimeGrid): Candles {
   const { length } = candles.timestamp;
-  const result = createCandles(countBuckets(candles.timestamp, toMs));
+  const result = createCandles(countBuckets(candles.timestamp, grid));
   let bucket = -1;
   let bucketEnd = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < length; row++) {
     const time = candles.timestamp[row]!;
     if (time >= bucketEnd) {
       bucket++;
-      const start = floorToGrid(time, toMs);
-      bucketEnd = start + toMs;
+      const start = grid.floor(time);
+      bucketEnd = grid.next(start);
       result.timestamp[bucket] = start;
       result.open[bucket] = candles.open[row]!;
       result.high[bucket] = candles.high[row]!;
@@ -68,13 +74,13 @@ export function aggregateCandles(candles: Candles, toMs: number): Candles {
   return result;
 }
 
-function countBuckets(timestamps: Float64Array, toMs: number): number {
+function countBuckets(timestamps: Float64Array, grid: TimeGrid): number {
   let count = 0;
   let bucketEnd = Number.NEGATIVE_INFINITY;
   for (let row = 0, { length } = timestamps; row < length; row++) {
     if (timestamps[row]! < bucketEnd) continue;
     count++;
-    bucketEnd = floorToGrid(timestamps[row]!, toMs) + toMs;
+    bucketEnd = grid.next(grid.floor(timestamps[row]!));
   }
   return count;
 }

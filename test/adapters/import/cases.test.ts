@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hintsOf } from '#adapters/import/hints.ts';
+import { exchangeGrid } from '#domain/data/exchange-grid.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { importCommand } from '../import-command-fixture.ts';
 import { FOREVER, importFixture } from '../import-fixture.ts';
@@ -51,6 +52,17 @@ describe('files as people have them', () => {
     }
     const said = results.map((result) => JSON.stringify(result)).join('\n');
     for (const note of each.notes) expect(said).toMatch(new RegExp(note));
+  });
+
+  test('the candles of 3d open where computed ones of the exchange do', async () => {
+    const each = cases.find(({ timeframe }) => timeframe === '3d')!;
+    await importCase(each);
+    const { timestamp } = await fixture.store.read(each, 0, FOREVER);
+    const { next } = exchangeGrid(each.exchange, '3d');
+    const opens = [each.first];
+    while (opens.at(-1)! < each.last) opens.push(next(opens.at(-1)!));
+    expect([...timestamp]).toEqual(opens);
+    expect(opens.map(exchangeGrid(each.exchange, '3d').floor)).toEqual(opens);
   });
 
   test.each(cases.filter(({ refused }) => refused))(
