@@ -1,9 +1,8 @@
-import { DAY_MS } from '#contract/values/durations.ts';
+import { DAY_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { GAP_LIMITS } from '#contract/values/market-data-limits.ts';
-
-import { explainGaps, gapRulesOf, gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
+import { areUnlistedQuiet, explainGaps, gapRulesOf, gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
 import { findSessions } from '#domain/data/gaps/find-sessions.ts';
-import { sessionsOf } from '#domain/data/gaps/sessions.ts';
+import { MIN_CLOSED_MINUTES, sessionsOf } from '#domain/data/gaps/sessions.ts';
 import type { DayChanges, Gap, SeriesInfo, SeriesKey, SeriesMonth, SeriesOrigin } from '#domain/ports.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 
@@ -15,10 +14,17 @@ import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
  */
 export function describeMonth(month: string, times: Float64Array, step: number): SeriesMonth {
   const allGaps = gapsBetween(times, step);
-  const limit = allGaps.length <= GAP_LIMITS.whole ? GAP_LIMITS.whole : GAP_LIMITS.month;
-  const { gaps, longest_omitted_gap } = longestOf(allGaps, limit);
+  const { gaps, longest_omitted_gap } = longestOf(allGaps, listedOf(allGaps, step));
   const [first, last] = [times[0]!, times.at(-1)!];
   return { month, first, last, count: times.length, gap_count: allGaps.length, gaps, longest_omitted_gap };
+}
+
+/** Gaps that a month lists. Those in which a market may be closed are as many as if no minute were without trades. */
+function listedOf(allGaps: readonly Gap[], step: number): number {
+  const { whole, month } = GAP_LIMITS;
+  if (allGaps.length <= whole) return whole;
+  const long = allGaps.filter(([, count]) => count * step >= MIN_CLOSED_MINUTES * MINUTE_MS).length;
+  return long <= whole ? Math.max(long, month) : month;
 }
 
 /** The longest `limit` gaps in the given order, and the length of the longest omitted gap. */
@@ -34,7 +40,7 @@ function longestOf(
 
 /**
  * Summary of a series with at least one month; gaps between months count like gaps within them. Each gap is explained: those that are
- * damage are listed. Gaps that a month does not list are damage in a series with closed times.
+ * damage are listed. Gaps that no month lists are damage in a series with closed times, unless all are minutes without trades.
  *
  * @param origin what imports state of the series
  */
@@ -71,14 +77,11 @@ export function summarizeMonths(
     ...(sessions && { sessions }),
   };
   const rules = gapRulesOf(known);
-  const { damaged, ...missing } = explainGaps(allGaps, rules);
+  const { damaged, closed, no_trades, damage } = explainGaps(allGaps, rules);
   const omitted = Math.max(0, ...ordered.map((month) => month.longest_omitted_gap));
   const unlisted =
-    (floorToGrid(last, step) - floorToGrid(first, step)) / step +
-    1 -
-    count -
-    (missing.closed + missing.no_trades + missing.damage);
-  const isDamage = !rules.omitsNoTrades || rules.sessions !== undefined;
+    (floorToGrid(last, step) - floorToGrid(first, step)) / step + 1 - count - (closed + no_trades + damage);
+  const isDamage = !areUnlistedQuiet(rules, omitted);
   const { gaps, longest_omitted_gap } = longestOf(damaged, GAP_LIMITS.series);
   return {
     ...known,
@@ -89,9 +92,9 @@ export function summarizeMonths(
     gaps,
     longest_omitted_gap: isDamage ? Math.max(longest_omitted_gap, omitted) : longest_omitted_gap,
     missing: {
-      closed: missing.closed,
-      no_trades: missing.no_trades + (isDamage ? 0 : unlisted),
-      damage: missing.damage + (isDamage ? unlisted : 0),
+      closed,
+      no_trades: no_trades + (isDamage ? 0 : unlisted),
+      damage: damage + (isDamage ? unlisted : 0),
     },
     ...(corrupt.length > 0 ? { corrupt } : {}),
     updated_at: at,

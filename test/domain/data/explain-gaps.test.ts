@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { describeMonth, summarizeMonths } from '#adapters/series-months.ts';
 import { explainGaps } from '#domain/data/gaps/explain-gaps.ts';
 import { findSessions } from '#domain/data/gaps/find-sessions.ts';
 import { sessionsOf } from '#domain/data/gaps/sessions.ts';
@@ -22,8 +23,8 @@ function seriesOf(times: readonly number[], step: number) {
 function explain(times: readonly number[], step: number, { omits = true } = {}) {
   const series = seriesOf(times, step);
   const sessions = findSessions(series, step);
-  const rules = { step, sessions, omitsNoTrades: !sessions && omits && step < DAY };
-  const { damaged, ...kinds } = explainGaps(series.gaps, rules);
+  const rules = { step, sessions, omitsNoTrades: omits && step < DAY };
+  const { damaged, quiet: _, ...kinds } = explainGaps(series.gaps, rules);
   return { ...kinds, sessions, damaged: damaged.map(([start, count]) => [iso(start), count]) };
 }
 
@@ -55,6 +56,12 @@ function isStockMarket(time: number): boolean {
 
 const year = (step: number, isOpen: (time: number) => boolean, from = '2024-01-08') =>
   grid(at(from), at('2025-01-06'), step).filter(isOpen);
+
+/** Deterministic values in [0, 1). */
+const random = (i: number) => {
+  const x = Math.sin(i * 12.9898) * 43758.5453;
+  return x - Math.floor(x);
+};
 
 describe('closed sessions', () => {
   test.each([
@@ -112,6 +119,48 @@ describe('closed sessions', () => {
     });
   });
 
+  test('minutes within a session are without trades, a quarter of an hour is damage', () => {
+    const lost = (from: string, to: string) => (time: number) => !(time >= at(from) && time < at(to));
+    const all = grid(at('2024-01-08'), at('2024-02-19'), MINUTE).filter(isGlobex);
+    const quiet = all.filter((time) => random(time / MINUTE) > 0.2);
+    const some = all.filter(lost('2024-01-16T10:00', '2024-01-16T10:14'));
+    const more = all.filter(lost('2024-01-16T10:00', '2024-01-16T10:15'));
+    expect(explain(some, MINUTE)).toMatchObject({ no_trades: 14, damage: 0 });
+    expect(explain(some, MINUTE, { omits: false })).toMatchObject({ no_trades: 0, damage: 14 });
+    expect(explain(more, MINUTE)).toMatchObject({ no_trades: 0, damage: 15 });
+    // Those that begin a session are not its late start.
+    expect(explain(all.filter(lost('2024-01-16T23:00', '2024-01-16T23:05')), MINUTE)).toMatchObject({
+      no_trades: 5,
+      damage: 0,
+    });
+    // Nor are those after a holiday.
+    const holiday = explain(all.filter(lost('2024-01-16T23:00', '2024-01-17T23:05')), MINUTE);
+    expect(holiday).toMatchObject({ no_trades: 5, damage: 0 });
+    const { closed, no_trades, damage } = explain(quiet, MINUTE);
+    expect({ closed: closed > 0, no_trades: no_trades > 0.15 * all.length, damage }).toEqual({
+      closed: true,
+      no_trades: true,
+      damage: 0,
+    });
+  });
+
+  test('the months of a thin market list its closed times', () => {
+    const times = grid(at('2024-01-01'), at('2024-04-01'), MINUTE).filter(
+      (time) => isGlobex(time) && random(time / MINUTE) > 0.1,
+    );
+    const months = ['2024-01', '2024-02', '2024-03'].map((month) => {
+      const own = times.filter((time) => iso(time).startsWith(month));
+      return describeMonth(month, Float64Array.from(own), MINUTE);
+    });
+    const key = { exchange: 'glbxmdp3', symbol: 'ES/USD:USD', timeframe: '1m' } as const;
+    const { missing } = summarizeMonths(key, months, '2024-04-01T00:00:00Z', { imported: true });
+    const open = grid(times[0]!, times.at(-1)! + MINUTE, MINUTE).filter(isGlobex).length;
+    // Minutes without trades next to closed times are closed with them: the end of a session.
+    expect(missing!.damage).toBe(0);
+    expect(missing!.no_trades).toBeGreaterThan((open - times.length) * 0.99);
+    expect(missing!.no_trades).toBeLessThanOrEqual(open - times.length);
+  });
+
   test('of daily candles one missing day is a holiday, two in a row are damage', () => {
     const days = year(DAY, (time) => new Date(time).getUTCDay() % 6 !== 0);
     const without = (...lost: string[]) => days.filter((time) => !lost.some((day) => at(day) === time));
@@ -122,12 +171,6 @@ describe('closed sessions', () => {
 });
 
 describe('series without closed sessions', () => {
-  /** Deterministic values in [0, 1). */
-  const random = (i: number) => {
-    const x = Math.sin(i * 12.9898) * 43758.5453;
-    return x - Math.floor(x);
-  };
-
   test.each([0.1, 0.3, 0.6, 0.9])(
     'minutes and hours that are missing at random (%d) are without trades',
     (p) => {

@@ -1,8 +1,8 @@
-import { DAY_MS } from '#contract/values/durations.ts';
+import { DAY_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { SERVES_CANDLES_WITHOUT_TRADES } from '#contract/values/market-data-limits.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Gap, SeriesInfo } from '../../ports.ts';
-import { type MissingCandles, SessionClock, type Sessions } from './sessions.ts';
+import { MIN_CLOSED_MINUTES, type MissingCandles, SessionClock, type Sessions } from './sessions.ts';
 
 /** What decides why candles of a series are missing. */
 export interface GapRules {
@@ -10,13 +10,15 @@ export interface GapRules {
   readonly step: number;
   /** Closed times of the market; undefined when it has none. */
   readonly sessions: Sessions | undefined;
-  /** A gap outside of closed times is a time without trades. */
+  /** There are no candles for times without trades. */
   readonly omitsNoTrades: boolean;
 }
 
 export interface ExplainedGaps extends MissingCandles {
   /** The gaps that are damage, by time. */
   readonly damaged: readonly Gap[];
+  /** Those without trades. */
+  readonly quiet: readonly Gap[];
 }
 
 /** Rules of a series. Its sessions are those of its calendar, else those found in its candles. */
@@ -35,24 +37,28 @@ export function gapRulesOf(
 
 /**
  * Why the candles of some gaps are missing. In a series with closed times a gap that also contains one session, the end of one, or both in
- * a row is a holiday or a short day; any other candle missing in a session is damage. In a series without them all are candles without
- * trades, or damage.
+ * a row is a holiday or a short day; some minutes of a session are without trades; any other candle missing in one is damage. In a
+ * series without them all are candles without trades, or damage.
  */
-export function explainGaps(
-  gaps: readonly Gap[],
-  { step, sessions, omitsNoTrades }: GapRules,
-): ExplainedGaps {
-  const all = gaps.reduce((sum, [, count]) => sum + count, 0);
-  if (!sessions || step > DAY_MS) {
-    return omitsNoTrades
-      ? { closed: 0, no_trades: all, damage: 0, damaged: [] }
-      : { closed: 0, no_trades: 0, damage: all, damaged: gaps };
-  }
-  const clock = new SessionClock(sessions, step);
-  const damaged = gaps.flatMap((gap) => damageOf(gap, clock, step));
-  const damage = damaged.reduce((sum, [, count]) => sum + count, 0);
-  return { closed: all - damage, no_trades: 0, damage, damaged };
+export function explainGaps(gaps: readonly Gap[], rules: GapRules): ExplainedGaps {
+  const { step, sessions, omitsNoTrades } = rules;
+  const clock = sessions && step <= DAY_MS ? new SessionClock(sessions, step) : undefined;
+  const open = clock ? gaps.flatMap((gap) => lostRuns(gap, clock, rules)) : gaps;
+  const isQuiet = ([, count]: Gap) => omitsNoTrades && (!clock || isShort(count, step));
+  const [damaged, quiet] = [open.filter((gap) => !isQuiet(gap)), open.filter(isQuiet)];
+  const [damage, no_trades] = [candlesOf(damaged), candlesOf(quiet)];
+  return { closed: candlesOf(gaps) - damage - no_trades, no_trades, damage, damaged, quiet };
 }
+
+/** True if gaps that no month lists are times without trades. @param longest candles of the longest of them */
+export function areUnlistedQuiet({ step, sessions, omitsNoTrades }: GapRules, longest: number): boolean {
+  return omitsNoTrades && (!sessions || isShort(longest, step));
+}
+
+/** True for a time within a session that is shorter than any closed time. */
+const isShort = (count: number, step: number) => count * step < MIN_CLOSED_MINUTES * MINUTE_MS;
+
+const candlesOf = (gaps: readonly Gap[]) => gaps.reduce((sum, [, count]) => sum + count, 0);
 
 /** Candles of a gap that are in open times: all of a market that never closes. */
 export function openCandles([start, count]: Gap, { step, sessions }: GapRules): number {
@@ -84,10 +90,17 @@ export function gapsBetween(times: Float64Array, step: number): Gap[] {
   return gaps;
 }
 
-/** The runs of lost candles in a gap; none in a holiday or short day. */
-function damageOf(gap: Gap, clock: SessionClock, step: number): readonly Gap[] {
+/** The runs of candles of a gap that a session lacks; none in a holiday or short day. */
+function lostRuns(gap: Gap, clock: SessionClock, { step, omitsNoTrades }: GapRules): readonly Gap[] {
   const { open, sessions } = openRuns(gap, clock, step);
-  return isHoliday(sessions, gap, clock, step) ? [] : open;
+  if (isHoliday(sessions, gap, clock, step)) return [];
+  const [start, count] = gap;
+  const last = open.at(-1)!;
+  const isLate = last[0] + last[1] * step === start + count * step && isShort(last[1], step);
+  if (!omitsNoTrades || !isLate || open.length === 1) return open;
+  // The first minutes after a holiday are without trades.
+  const before: Gap = [start, (last[0] - start) / step];
+  return isHoliday(sessions.slice(0, -1), before, clock, step) ? [last] : open;
 }
 
 /** The runs of candles of a gap that are in open times, and their sessions. */

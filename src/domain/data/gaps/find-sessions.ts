@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contract/values/durations.ts';
 import { floorToGrid } from '#engine/timeframe.ts';
 import type { Gap } from '../../ports.ts';
-import { minuteOfWeek, type Sessions, WEEK_MINUTES, WEEK_MS } from './sessions.ts';
+import { MIN_CLOSED_MINUTES, minuteOfWeek, type Sessions, WEEK_MINUTES, WEEK_MS } from './sessions.ts';
 import { clockTime, MARKET_CLOCKS, type MarketClock } from './summer-time.ts';
 
 /** Times of a series that its pattern is found in. */
@@ -15,8 +15,6 @@ interface SeriesGaps {
 
 /** Weeks that a pattern is found in. */
 const MIN_WEEKS = 3;
-/** No market closes for less. */
-const MIN_CLOSED_MINUTES = 15;
 /** Of the candles in closed times at least this share is missing, and of the others less by {@link MIN_CONTRAST}. */
 const MIN_CLOSED_SHARE = 0.85;
 const MIN_CONTRAST = 0.65;

@@ -1,7 +1,14 @@
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Gap, SeriesInfo, SeriesMonth, SeriesStore } from '../../ports.ts';
 import type { TimeInterval } from '../missing-ranges.ts';
-import { explainGaps, type GapRules, gapRulesOf, missingIn, openCandles } from './explain-gaps.ts';
+import {
+  areUnlistedQuiet,
+  explainGaps,
+  type GapRules,
+  gapRulesOf,
+  missingIn,
+  openCandles,
+} from './explain-gaps.ts';
 import type { MissingCandles } from './sessions.ts';
 
 interface ReadDeps {
@@ -61,29 +68,31 @@ async function missingWithin(
   return missingOf(explained, range, await unlistedIn(deps, info, months, range), rules);
 }
 
-/** The gaps that the months of a series list, and those that are damage. */
+/** The gaps that the months of a series list, those of them that are damage or without trades, and what the others are. */
 export function explainMonths(months: readonly SeriesMonth[], rules: GapRules) {
   const gaps = months.flatMap((month, index) => [
     ...between(months[index - 1], month, rules.step),
     ...month.gaps,
   ]);
-  return { gaps, damaged: explainGaps(gaps, rules).damaged };
+  const { damaged, quiet } = explainGaps(gaps, rules);
+  const longest = Math.max(0, ...months.map((month) => month.longest_omitted_gap));
+  return { gaps, damaged, quiet, unlistedAreQuiet: areUnlistedQuiet(rules, longest) };
 }
 
 /** @param unlisted missing candles of the range in gaps that no month lists */
 function missingOf(
-  { gaps, damaged }: ReturnType<typeof explainMonths>,
+  { gaps, damaged, quiet, unlistedAreQuiet }: ReturnType<typeof explainMonths>,
   range: TimeInterval,
   unlisted: number,
   rules: GapRules,
 ): MissingCandles {
   const listed = candlesIn(gaps, range, rules.step);
   const lost = candlesIn(damaged, range, rules.step);
-  const isWithoutTrades = rules.omitsNoTrades && !rules.sessions;
+  const untraded = candlesIn(quiet, range, rules.step);
   return {
-    closed: rules.sessions ? listed - lost : 0,
-    no_trades: isWithoutTrades ? listed + unlisted : 0,
-    damage: lost + (isWithoutTrades ? 0 : unlisted),
+    closed: listed - lost - untraded,
+    no_trades: untraded + (unlistedAreQuiet ? unlisted : 0),
+    damage: lost + (unlistedAreQuiet ? 0 : unlisted),
   };
 }
 

@@ -19,6 +19,9 @@ export interface Sessions {
   readonly closed: readonly (readonly [from: number, minutes: number])[];
 }
 
+/** No market closes for less, and minutes without trades that follow each other are fewer. */
+export const MIN_CLOSED_MINUTES = 15;
+
 export const WEEK_MINUTES = 7 * 1440;
 export const WEEK_MS = 7 * DAY_MS;
 /** First Monday after the epoch. */
