@@ -123,6 +123,18 @@ it('loadCandles fails with DATA005 when the file of a recorded month is missing'
   });
 });
 
+it('loadCandles says why candles are missing', async () => {
+  const key = { exchange: 'kraken', symbol: BTC, timeframe: '1h' } as const;
+  const times = grid(START, END, HOUR).filter(
+    (time) => time !== START + 5 * HOUR && time !== START + 6 * HOUR,
+  );
+  await market.candles.import(key, candlesAt(times, HOUR), '01J');
+  expect(await load({ exchange: 'kraken' })).toMatchObject([
+    { missing: { damage: [], no_trades: [[START + 5 * HOUR, 2]] } },
+  ]);
+  expect((await load({}))[0]).not.toHaveProperty('missing');
+});
+
 describe('candles of 3d', () => {
   const key = { exchange: 'binanceusdm', symbol: BTC, timeframe: '1d' } as const;
   const days = (...dates: string[]) => dates.map((date) => new Date(at(`2023-08-${date}`)).toISOString());

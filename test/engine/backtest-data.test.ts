@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BacktestReport } from '#contract/backtests/report.ts';
 import { type BacktestInput, runBacktest } from '#engine/backtest.ts';
 import { sliceCandles } from '#engine/candles.ts';
-import { historyStart } from '#engine/run/history.ts';
+import { historyStart, type PairData } from '#engine/run/history.ts';
 import { simulationSettings } from '#engine/run/simulation-settings.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
 import type { BacktestError } from '#engine/strategy-errors.ts';
@@ -23,6 +23,31 @@ describe('incomplete data', () => {
     expect(report.data[0]).toMatchObject({ candles: ROWS, filled_candles: 20 });
     expect(report.data[0]!.filled_pct).toBeCloseTo(2000 / (ROWS + STARTUP), 9);
     expect(report.warnings.join()).toContain('20 candles of BTC/USDT:USDT (2.26 %) were missing');
+  });
+
+  it('candles of closed times are no warning; others are named by their reason', () => {
+    const input = sampleInput();
+    const [btc, eth] = input.pairs;
+    const gaps = Array.from({ length: 20 }, (_, i) => 100 + i);
+    const candles = without(btc!.candles, gaps);
+    const open = btc!.candles.timestamp[100]!;
+    const runWith = (missing: PairData['missing']) => {
+      const { report } = run({ ...input, pairs: [{ ...btc!, candles, missing: missing! }, eth!] });
+      const warnings = report.warnings.filter((each) => each.includes('filled flat'));
+      return { filled: report.data[0]!.filled, warnings };
+    };
+    expect(runWith({ damage: [], no_trades: [] })).toEqual({
+      filled: { closed: 20, no_trades: 0, damage: 0 },
+      warnings: [],
+    });
+    const both = runWith({ damage: [[open, 9]], no_trades: [[open + 9 * STEP, 6]] });
+    expect(both.filled).toEqual({ closed: 5, no_trades: 6, damage: 9 });
+    expect(both.warnings).toEqual([
+      '15 candles of BTC/USDT:USDT (1.70 %) were missing and were filled flat at the previous close: 9 lost, 6 without trades. So were 5 of closed times.',
+    ]);
+    // A run ends before the last gap.
+    const later = runWith({ damage: [[Number.MAX_SAFE_INTEGER - STEP, 1]], no_trades: [] });
+    expect(later.filled).toEqual({ closed: 20, no_trades: 0, damage: 0 });
   });
 
   it('pair with too little history starts after its startup candles and is warned about', () => {

@@ -8,6 +8,7 @@ import type { PairData } from '#engine/run/history.ts';
 import { ALL_TIMEFRAMES, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { instrumentOf } from '../data/collect-instruments.ts';
 import { hasOwnGrid, onCommonGrid } from '../data/exchange-grid.ts';
+import { explainGaps, gapRulesOf, gapsBetween } from '../data/gaps/explain-gaps.ts';
 import type { InstrumentStore } from '../data/instrument-ports.ts';
 import { noInstruments } from '../data/missing-instruments.ts';
 import { chooseReads, type PairReads, type StrategyReads } from '../data/plan-reads.ts';
@@ -177,11 +178,21 @@ async function loadPair(
   const perpetual = config.trading_mode !== 'spot' && {
     funding: inCandles(await recordCorruption(deps, key, readFunding)),
   };
-  const own = { pair, candles, ...perpetual, ...(source !== timeframe && { source }) };
+  const missing = missingRuns(candles, series, timeframe);
+  const own = { pair, candles, ...perpetual, ...(source !== timeframe && { source }), ...missing };
   if (detailTimeframe === null) return own;
   const detailKey = { ...key, timeframe: detailTimeframe };
   const detail = await recordCorruption(deps, detailKey, () => deps.candles.read(detailKey, start, until));
   return { ...own, detail: inCandles(detail) };
+}
+
+/** Why candles of a pair are missing; nothing when none is. */
+function missingRuns(candles: Candles, series: SeriesInfo, timeframe: Timeframe): Pick<PairData, 'missing'> {
+  const step = TIMEFRAME_MS[timeframe];
+  const gaps = gapsBetween(candles.timestamp, step);
+  if (gaps.length === 0) return {};
+  const { damaged, quiet } = explainGaps(gaps, { ...gapRulesOf(series), step });
+  return { missing: { damage: damaged, no_trades: quiet } };
 }
 
 /** Ranges of stored series, one per line, after a line break. */

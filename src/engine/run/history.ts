@@ -23,6 +23,14 @@ import { BacktestError, describeThrown } from '../strategy-errors.ts';
 import { TIMEFRAME_MS, type Timeframe, tradedRange } from '../timeframe.ts';
 import type { PairMembership } from '../universe/membership.ts';
 
+type CandleRuns = readonly (readonly [open: number, candles: number])[];
+
+/** Missing candles of a pair by the reason. Those that are in neither list are of closed times. */
+export interface MissingRuns {
+  readonly no_trades: CandleRuns;
+  readonly damage: CandleRuns;
+}
+
 /** Stored data of one pair. */
 export interface PairData {
   readonly pair: string;
@@ -38,6 +46,8 @@ export interface PairData {
   readonly informative?: readonly InformativeCandles[];
   /** Timeframe of the stored candles of which `candles` were computed; absent: they are stored. */
   readonly source?: Timeframe;
+  /** Why candles are missing; absent: unknown, or none is. */
+  readonly missing?: MissingRuns;
   /** Steps and limits of prices and amounts. Without it nothing is rounded and orders have no minimum. */
   readonly instrument?: Instrument;
   /** Times in which the pair may be entered, and its end. Absent: always. */

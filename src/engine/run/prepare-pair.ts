@@ -23,7 +23,13 @@ import { ownColumn } from '../own-columns.ts';
 import type { PairInput } from '../simulator/types.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, messageOf, reportActivity } from '../strategy-errors.ts';
-import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
+import {
+  type MissingRuns,
+  type PairData,
+  type PairHistory,
+  readHistory,
+  type SkippedPair,
+} from './history.ts';
 import { enterOnlyWithin } from './universe-mask.ts';
 import {
   dataWarnings,
@@ -96,6 +102,7 @@ function summarize(history: PairHistory, input: PairInput, digest: Digest): Repo
     startup_candles: from,
     filled_candles: filled,
     filled_pct: (filled / rows) * 100,
+    ...filledOf(history),
     largest_jump_pct: quality.largestJumpPct,
     enter_long_signals: countSet(input.signals.enterLong ?? NO_SIGNALS),
     enter_short_signals: countSet(input.signals.enterShort ?? NO_SIGNALS),
@@ -106,6 +113,19 @@ function summarize(history: PairHistory, input: PairInput, digest: Digest): Repo
     ...(history.data.source && { source_timeframe: history.data.source }),
     digest: digestPair(history, input, digest),
   };
+}
+
+/** Filled candles by the reason; nothing when it is unknown. */
+function filledOf({ data: { missing }, read, filled, stepMs }: PairHistory): Pick<ReportPairData, 'filled'> {
+  if (!missing || filled === 0) return {};
+  const [first, last] = [read.timestamp[0]!, read.timestamp.at(-1)!];
+  const within = (runs: MissingRuns[keyof MissingRuns]) =>
+    runs.reduce((sum, [open, count]) => {
+      const length = Math.min(open + count * stepMs, last) - Math.max(open, first);
+      return sum + Math.max(0, length / stepMs);
+    }, 0);
+  const [no_trades, damage] = [within(missing.no_trades), within(missing.damage)];
+  return { filled: { closed: filled - no_trades - damage, no_trades, damage } };
 }
 
 function tiersOf({ instrument }: PairInput): Pick<ReportPairData, 'leverage_tiers'> {

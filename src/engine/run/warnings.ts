@@ -35,11 +35,7 @@ export function dataWarnings(summary: ReportPairData, history: PairHistory): str
       `The data of ${pair} ends with the candle at ${summary.last}, before the end of the range.`,
     );
   }
-  if (summary.filled_pct > FILLED_WARNING_PCT) {
-    warnings.push(
-      `${formatCount(summary.filled_candles, 'candle')} of ${pair} (${summary.filled_pct.toFixed(2)} %) ${summary.filled_candles === 1 ? 'was missing and was' : 'were missing and were'} filled flat at the previous close.`,
-    );
-  }
+  warnings.push(...filledWarning(summary));
   if (summary.largest_jump_pct > JUMP_WARNING_PCT) {
     warnings.push(
       `The price of ${pair} jumps by ${summary.largest_jump_pct.toFixed(1)} % between a close and the next open.`,
@@ -51,6 +47,22 @@ export function dataWarnings(summary: ReportPairData, history: PairHistory): str
     );
   }
   return warnings;
+}
+
+/** Candles of closed times are no warning. */
+function filledWarning({ pair, filled_candles, filled_pct, filled }: ReportPairData): string[] {
+  const closed = filled?.closed ?? 0;
+  const missing = filled_candles - closed;
+  const pct = filled_candles === 0 ? 0 : (filled_pct * missing) / filled_candles;
+  if (pct <= FILLED_WARNING_PCT) return [];
+  const reasons = [
+    ...(filled && filled.damage > 0 ? [`${formatInteger(filled.damage)} lost`] : []),
+    ...(filled && filled.no_trades > 0 ? [`${formatInteger(filled.no_trades)} without trades`] : []),
+  ].join(', ');
+  const others = closed > 0 ? ` So were ${formatInteger(closed)} of closed times.` : '';
+  return [
+    `${formatCount(missing, 'candle')} of ${pair} (${pct.toFixed(2)} %) ${missing === 1 ? 'was missing and was' : 'were missing and were'} filled flat at the previous close${reasons && `: ${reasons}`}.${others}`,
+  ];
 }
 
 /** Why the first traded candle is after the start of the run. */

@@ -4419,6 +4419,8 @@ class ReportPairData(TypedDict):
     filled_candles: int
     """Gaps filled with the previous close, startup candles included"""
     filled_pct: float
+    filled: NotRequired[ReportPairDataFilled]
+    """Filled candles by the reason: the market was closed, nothing was traded, or they are lost. Absent: unknown, or none is filled"""
     largest_jump_pct: float
     """From a close to the next open"""
     enter_long_signals: int
@@ -4432,6 +4434,14 @@ class ReportPairData(TypedDict):
     """Timeframe of the stored candles of which `candles` were computed; absent: they were stored"""
     digest: str
     """Over the candles, detail candles, funding and informative candles read; sha-256, hex"""
+
+
+class ReportPairDataFilled(TypedDict):
+    """Filled candles by the reason: the market was closed, nothing was traded, or they are lost. Absent: unknown, or none is filled"""
+
+    closed: int
+    no_trades: int
+    damage: int
 
 
 class ReportPairDataLeverageTiers(TypedDict):
