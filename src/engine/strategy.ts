@@ -254,6 +254,8 @@ export interface StrategyDefinition<
   readonly name: string;
   readonly description: string;
   readonly timeframe: Timeframe;
+  /** Other timeframes that a run may use, besides 1m, 5m, 15m, 1h, 4h and 1d. */
+  readonly timeframes?: readonly Timeframe[];
   /** Default pairs, `BASE/QUOTE:SETTLE`. */
   readonly pairs: readonly string[];
   /** Default stake per trade in quote currency. */

@@ -11,7 +11,6 @@ import {
 import { join, relative } from 'node:path';
 import { Float64, Table, TimestampMillisecond, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
-import { gapsBetween } from '#adapters/import/candles.ts';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
@@ -415,10 +414,9 @@ describe('exchange of an import', () => {
       expect(await fixture.series.list(exchange)).toHaveLength(1);
     }
     expect(await fixture.series.list('binanceusdm')).toEqual([]);
-    expect((await summarizeImport(results, fixture.store)).map(({ exchange }) => exchange)).toEqual([
-      'bybit',
-      'okx',
-    ]);
+    expect(
+      (await summarizeImport(results, fixture.store, fixture.series)).map(({ exchange }) => exchange),
+    ).toEqual(['bybit', 'okx']);
     // Asked for one exchange, it imports that one only.
     const asked = await load(fixture.folder, { exchange: 'okx' });
     expect(asked.map(({ outcome }) => outcome)).toEqual(['skipped', 'imported', 'imported']);
@@ -446,7 +444,7 @@ test('import summary reports the gaps over all files', async () => {
   const funding = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
   put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
   put('BTC_USDT_USDT-4h.csv', 'x');
-  const summary = await summarizeImport(await load(), fixture.store);
+  const summary = await summarizeImport(await load(), fixture.store, fixture.series);
   const iso = (row: number) => new Date(T0 + row * MINUTES_5).toISOString();
   const btc = { exchange: 'binanceusdm', symbol: 'BTC/USDT:USDT', first: iso(0) };
   expect(summary).toEqual([
@@ -463,6 +461,7 @@ test('import summary reports the gaps over all files', async () => {
       gaps: {
         count: 2,
         missing: 13,
+        closed: 0,
         widest: [
           { start: iso(11), missing: 9 },
           { start: iso(6), missing: 4 },
@@ -477,7 +476,7 @@ test('import summary reports the gaps over all files', async () => {
       stored: 1,
       duplicates: 0,
       last: iso(0),
-      gaps: { count: 0, missing: 0, widest: [] },
+      gaps: { count: 0, missing: 0, closed: 0, widest: [] },
     },
     {
       ...btc,
@@ -500,22 +499,47 @@ test('import summary counts corrupt stored files as missing', async () => {
   const files = readdirSync(fixture.storage, { recursive: true, encoding: 'utf8' });
   writeFileSync(join(fixture.storage, files.find((path) => path.endsWith(month))!), 'no longer Parquet');
   const results = await load(put('BTC_USDT_USDT-5m.csv', flat(0, 1, may)));
-  expect(await summarizeImport(results, fixture.store)).toMatchObject([
+  expect(await summarizeImport(results, fixture.store, fixture.series)).toMatchObject([
     { rows: 3, stored: 3, gaps: { count: 1, missing: may - 2 } },
   ]);
 });
 
-test('import summary lists the 10 widest gaps, older first among equal ones', () => {
+test('import summary lists the 10 widest gaps, older first among equal ones', async () => {
   // Gaps of 1, 2, 3 and again 1, 2, 3 candles.
-  const times = [0];
-  for (let gap = 0; gap < 12; gap++) times.push(times.at(-1)! + MINUTES_5 * (2 + (gap % 3)));
-  const { count, missing, widest } = gapsBetween(Float64Array.from(times), MINUTES_5);
+  const rows = [0];
+  for (let gap = 0; gap < 12; gap++) rows.push(rows.at(-1)! + 2 + (gap % 3));
+  put('BTC_USDT_USDT-5m.csv', csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1])));
+  const [summary] = await summarizeImport(await load(), fixture.store, fixture.series);
+  const { count, missing, widest } = summary!.gaps!;
   expect([count, missing]).toEqual([12, 24]);
   expect(widest.map((gap) => gap.missing)).toEqual([3, 3, 3, 3, 2, 2, 2, 2, 1, 1]);
   expect(widest.map((gap) => gap.start).slice(-2)).toEqual([
-    new Date(MINUTES_5).toISOString(),
-    new Date(times[3]! + MINUTES_5).toISOString(),
+    new Date(T0 + MINUTES_5).toISOString(),
+    new Date(T0 + rows[3]! * MINUTES_5 + MINUTES_5).toISOString(),
   ]);
+});
+
+test('import summary counts closed times beside the missing candles', async () => {
+  // Four weeks of hours from Saturday on, without weekends and without one hour.
+  const open = Array.from({ length: 28 * 24 }, (_, hour) => hour).filter(
+    (hour) => hour % 168 >= 48 && hour !== 80,
+  );
+  put('EUR_USD-1h.csv', csvRows(...open.map((hour) => [hour * 12, 1, 1, 1, 1, 1])));
+  const [summary] = await summarizeImport(
+    await load(fixture.folder, { exchange: 'fx' }),
+    fixture.store,
+    fixture.series,
+  );
+  expect(summary!.gaps).toEqual({
+    count: 1,
+    missing: 1,
+    closed: 3 * 48,
+    widest: [{ start: new Date(T0 + 80 * 12 * MINUTES_5).toISOString(), missing: 1 }],
+  });
+  const info = (await fixture.series.getMany('fx', [{ symbol: 'EUR/USD', timeframe: '1h' }])).get(
+    'EUR/USD#1h',
+  );
+  expect(info!.missing).toEqual({ closed: 3 * 48, no_trades: 0, damage: 1 });
 });
 
 test('last file wins for a repeated time, and a second import changes nothing', async () => {

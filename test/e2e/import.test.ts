@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { runInProcess, runScript } from '../support/command.ts';
 
 /** `touchstone import` in separate processes with piped output. */
 
@@ -55,6 +56,7 @@ describe('terminal output of an import', () => {
       'Last (UTC)',
       'Gaps',
       'Missing',
+      'Closed',
       'Duplicates',
     ]);
     const names = 'A/USDT:USDT, BTC/USDT:USDT, B/USDT:USDT and 2 more';
@@ -64,8 +66,8 @@ describe('terminal output of an import', () => {
       ['not recognized', 'not for import', '', '', '', '', '1', '0.00'],
     ]);
     expect(rows.filter((row) => row.length === head!.length)).toEqual([
-      ['BTC/USDT:USDT', '5m', '2', '6', '5', '2023-01-01 00:00', '2023-01-01 00:50', '2', '6', '1'],
-      ['ETH/USDT:USDT', '5m', '1', '1', '1', '2023-01-01 00:00', '2023-01-01 00:00', '0', '0', '0'],
+      ['BTC/USDT:USDT', '5m', '2', '6', '5', '2023-01-01 00:00', '2023-01-01 00:50', '2', '6', '0', '1'],
+      ['ETH/USDT:USDT', '5m', '1', '1', '1', '2023-01-01 00:00', '2023-01-01 00:00', '0', '0', '0', '0'],
     ]);
     const rejected = lines.slice(lines.findIndex((line) => line.includes('│ Reason')) - 1).slice(0, 9);
     expect(rejected.filter((line) => line.startsWith('│')).map(cells)).toEqual([
@@ -115,8 +117,8 @@ it('one import stores files of several exchanges under each, and prints the exch
   const { out, err, code } = await importInto(home, folder);
   expect([err, code]).toEqual(['', 0]);
   expect(out).toMatch(/│ Exchange +│ Symbol +│/);
-  expect(out).toMatch(/│ bybit +│ BTC\/USDT:USDT +│ 5m +│ +1 │ +2 │ +2 │.*│ +0 │ +0 │ +0 │/);
-  expect(out).toMatch(/│ okx +│ BTC\/USDT:USDT +│ 5m +│ +1 │ +2 │ +2 │.*│ +1 │ +1 │ +0 │/);
+  expect(out).toMatch(/│ bybit +│ BTC\/USDT:USDT +│ 5m +│ +1 │ +2 │ +2 │.*│ +0 │ +0 │ +0 │ +0 │/);
+  expect(out).toMatch(/│ okx +│ BTC\/USDT:USDT +│ 5m +│ +1 │ +2 │ +2 │.*│ +1 │ +1 │ +0 │ +0 │/);
   expect(out).toContain('gaps: okx BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:05 (1)');
   expect(out.replaceAll(/[\s│]+/g, ' ')).toContain('names no exchange, and other files name several: bybit,');
   expect(out).toMatch(/2 of 3 files imported as bybit and okx in /);
@@ -143,4 +145,42 @@ it('import of leverage tiers says that an instrument must be stored first', asyn
   expect(err).toContain(
     'No instrument of binanceusdm is stored, and tiers belong to one. Collect the pairs first',
   );
+});
+
+describe('the printed command', () => {
+  const DAY = 86_400_000;
+  const HOUR = 3_600_000;
+  const filesOf = (timeframe: Timeframe, rows = 60, offset = 0) => ({
+    name: `${rows} candles of ${timeframe}${offset > 0 ? ' that open later' : ''}`,
+    step: TIMEFRAME_MS[timeframe],
+    offset,
+    rows,
+  });
+  const files = [
+    filesOf('3m'),
+    filesOf('6h'),
+    filesOf('1d', 200, 14.5 * HOUR),
+    filesOf('3d', 4),
+    filesOf('1w'),
+    filesOf('1w', 300, 3 * DAY),
+  ];
+
+  it.each(files)('runs on $name', async ({ name, step, offset, rows }) => {
+    const folder = join(root, `next ${name}`);
+    mkdirSync(folder);
+    const begin = Math.floor(Date.UTC(2015, 0, 2) / step) * step + (step === 7 * DAY ? 4 * DAY : 0) + offset;
+    const lines = Array.from({ length: rows }, (_, row) => {
+      const price = 100 + 5 * Math.sin(row / 3);
+      return `${begin + row * step},${price},${price + 1},${price - 1},${price},1`;
+    });
+    writeFileSync(join(folder, 'prices.csv'), [HEADER, ...lines].join('\n'));
+    const home = join(root, `home ${name}`);
+    const options = ['--symbols', 'X/USD', '--exchange', 'kraken'];
+    const { out } = await runInProcess(home, ['import', folder, ...options]);
+    const command = /^Next: npx --no-install touchstone (.*)$/m.exec(out)?.[1];
+    expect(command, out).toBeDefined();
+    const run = await runInProcess(home, command!.split(' '));
+    expect([run.code, run.err], run.out).toEqual([0, '']);
+    expect(run.out).toContain('Sharpe');
+  });
 });

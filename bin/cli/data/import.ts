@@ -90,7 +90,8 @@ export async function importCandles(
   });
   const imported = results.filter((result) => result.outcome === 'imported');
   const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
-  const series = imported.length > 0 && !options.dryRun ? await summarizeImport(results, candles) : [];
+  const series =
+    imported.length > 0 && !options.dryRun ? await summarizeImport(results, candles, stored) : [];
   const hasSpot = imported.some(isSpot);
   if (options.json) {
     const exchanges = { exchange, ...(hasSpot && { spot_exchange: spotExchange }) };
@@ -260,7 +261,7 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
   ];
   console.log(
     table(
-      [...head, 'Gaps', 'Missing', 'Duplicates'],
+      [...head, 'Gaps', 'Missing', 'Closed', 'Duplicates'],
       all.map(({ gaps, ...imported }) => [
         ...(isOne ? [] : [imported.exchange]),
         imported.symbol,
@@ -272,6 +273,7 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
         minute(imported.last),
         number(gaps?.count, 0),
         number(gaps?.missing, 0),
+        number(gaps?.closed, 0),
         number(imported.duplicates, 0),
       ]),
     ),
@@ -296,7 +298,7 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
 /** Why candles of the stored series are missing. */
 async function printMissing(all: readonly ImportedSeries[], stored: Pick<SeriesStore, 'getMany'>) {
   for (const { exchange, symbol, series, gaps } of all) {
-    if (series === 'funding' || !gaps?.count) continue;
+    if (series === 'funding' || !gaps || gaps.missing + gaps.closed === 0) continue;
     const key = { symbol, timeframe: series };
     const info = (await stored.getMany(exchange, [key])).get(`${symbol}#${series}`);
     if (info)

@@ -2,6 +2,7 @@ import type { ImportedSeries } from '#adapters/import/summary.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
+import { allowedTimeframes } from '#domain/config/check-timeframes.ts';
 import { resolveParameters } from '#engine/definitions/parameters.ts';
 import { buyAndHold } from '#engine/strategies/buy-and-hold.ts';
 import { donchianTrend } from '#engine/strategies/donchian-trend.ts';
@@ -36,18 +37,26 @@ export function nextCommands(imported: readonly ImportedSeries[]): string[] {
 /** A backtest on the longest timeframe that has enough candles for a strategy, else on the one with the most candles. */
 function commandFor(all: readonly CandleSeries[]): string | undefined {
   const runs = all.flatMap((series) => {
-    const timeframe = TIMEFRAMES.find((each) => divides(series.series, each));
-    if (timeframe === undefined) return [];
+    // Candles of more than a day make none of the timeframes that every strategy has.
+    const timeframe = TIMEFRAMES.find((each) => divides(series.series, each)) ?? series.series;
     const candles = (endOf(series) - Date.parse(series.first)) / TIMEFRAME_MS[timeframe];
     return candles < MIN_CANDLES ? [] : [{ series, timeframe, candles: Math.floor(candles) }];
   });
   const byLength = runs.sort((a, b) => TIMEFRAME_MS[b.timeframe] - TIMEFRAME_MS[a.timeframe]);
   const most = [...byLength].sort((a, b) => b.candles - a.candles)[0];
-  const run = byLength.find(({ candles }) => candles >= startupOf(emaCrossover) + MIN_TRADED) ?? most;
+  const run =
+    byLength.find(
+      ({ candles, timeframe }) =>
+        candles >= startupOf(emaCrossover) + MIN_TRADED &&
+        allowedTimeframes(emaCrossover).includes(timeframe),
+    ) ?? most;
   if (!run) return undefined;
   const { exchange, symbol } = run.series;
   const strategy =
-    STRATEGIES.find((each) => run.candles >= startupOf(each) + MIN_TRADED) ?? STRATEGIES.at(-1)!;
+    STRATEGIES.find(
+      (each) =>
+        run.candles >= startupOf(each) + MIN_TRADED && allowedTimeframes(each).includes(run.timeframe),
+    ) ?? buyAndHold;
   const mode = tradingModeOf(symbol) === 'spot' ? ' --trading-mode spot' : '';
   return `${TOUCHSTONE} backtest ${strategy.name}${mode} --exchange ${exchange} --pairs ${pairsWith(run.series, all).join(',')} --timeframe ${run.timeframe} --offline`;
 }

@@ -172,6 +172,7 @@ const FIELDS = {
   name: text(64),
   description,
   timeframe: z.enum(ALL_TIMEFRAMES),
+  timeframes: z.array(z.enum(ALL_TIMEFRAMES)).max(ALL_TIMEFRAMES.length).exactOptional(),
   pairs: z.array(text(50)).max(200),
   stakeAmount: z.number(),
   parameters: z.record(text(64), Parameter),

@@ -2,7 +2,7 @@ import { formatInteger } from '#contract/values/format-count.ts';
 import { type CandleGrid, gridOf, placeOnGrid } from '#domain/data/gaps/place-on-grid.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 
-import { floorToGrid, isOnGrid } from '#engine/timeframe.ts';
+import { isOnGrid } from '#engine/timeframe.ts';
 import {
   inOrder,
   keptRows,
@@ -78,41 +78,6 @@ export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandle
   const closed = length - (open ? 1 : 0);
   if (closed === 0) throw new BadFileError('holds no closed candle');
   return { candles: sliceCandles(candles, 0, closed), duplicates: all.timestamp.length - distinct, notes };
-}
-
-/** Gaps that are listed individually. */
-const GAPS_LISTED = 10;
-
-export interface Gaps {
-  readonly count: number;
-  /** Candles missing in all gaps. */
-  readonly missing: number;
-  /** Up to ten, widest first, then oldest first. `start`: open time of the first missing candle, ISO 8601. */
-  readonly widest: readonly { readonly start: string; readonly missing: number }[];
-}
-
-/** Gaps in the grid between the first and the last of ascending times. `step`: length of a candle, ms. */
-export function gapsBetween(times: Float64Array, step: number): Gaps {
-  let count = 0;
-  let total = 0;
-  const widest: { readonly start: number; readonly missing: number }[] = [];
-  for (let row = 1; row < times.length; row++) {
-    if (times[row]! - times[row - 1]! === step) continue;
-    const from = floorToGrid(times[row - 1]!, step) + step;
-    const missing = (floorToGrid(times[row]!, step) - from) / step;
-    if (missing === 0) continue;
-    count++;
-    total += missing;
-    if (widest.length === GAPS_LISTED && missing <= widest.at(-1)!.missing) continue;
-    widest.push({ start: from, missing });
-    widest.sort((a, b) => b.missing - a.missing);
-    widest.length = Math.min(widest.length, GAPS_LISTED);
-  }
-  return {
-    count,
-    missing: total,
-    widest: widest.map(({ start, missing }) => ({ start: isoTime(start), missing })),
-  };
 }
 
 function candlesOf(columns: readonly Float64Array[]): Candles {

@@ -1,9 +1,10 @@
 import { formatInteger } from '#contract/values/format-count.ts';
+import { gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
-import { checkCandles, gapsBetween } from './candles.ts';
+import { checkCandles } from './candles.ts';
 import type { Source } from './file-content.ts';
 import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
 import type { CheckedFunding } from './funding.ts';
@@ -20,7 +21,7 @@ export type ImportResult =
       readonly rows: number;
       /** Rows that were merged into another row of the same time. */
       readonly duplicates: number;
-      /** Candles missing between first and last. */
+      /** Candles that the file lacks between first and last, those of closed times included. */
       readonly missing: number;
       /** Open times. */
       readonly first: string;
@@ -95,7 +96,7 @@ export function readyCandles(
     symbol,
     timeframe,
     ...extent(candles),
-    missing: gapsBetween(candles.timestamp, step).missing,
+    missing: gapsBetween(candles.timestamp, step).reduce((sum, [, count]) => sum + count, 0),
     duplicates: all.duplicates,
     notes: [
       ...(notes ?? []),

@@ -1,7 +1,22 @@
-import type { CandleStore } from '#domain/ports.ts';
+import { explainGaps, gapRulesOf, gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
+import type { CandleStore, SeriesStore } from '#domain/ports.ts';
+import { isoTime } from '#domain/shared/iso-time.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { type Gaps, gapsBetween } from './candles.ts';
 import type { Imported, ImportResult } from './store-series.ts';
+
+/** Gaps that are listed individually. */
+const GAPS_LISTED = 10;
+
+/** Gaps in which a market was not closed. */
+interface Gaps {
+  readonly count: number;
+  /** Candles missing in all of them. */
+  readonly missing: number;
+  /** Candles of closed times, which are not among the missing ones. */
+  readonly closed: number;
+  /** Up to ten, widest first, then oldest first. `start`: open time of the first missing candle, ISO 8601. */
+  readonly widest: readonly { readonly start: string; readonly missing: number }[];
+}
 
 /** Import summary of one series. Times are open times, ISO 8601. */
 export interface ImportedSeries {
@@ -29,6 +44,7 @@ export interface ImportedSeries {
 export async function summarizeImport(
   results: readonly ImportResult[],
   store: CandleStore,
+  infos: Pick<SeriesStore, 'getMany'>,
 ): Promise<ImportedSeries[]> {
   const imported = results.filter((result) => result.outcome === 'imported');
   const groups = Map.groupBy(imported, (result) =>
@@ -36,12 +52,16 @@ export async function summarizeImport(
   );
   const series: ImportedSeries[] = [];
   for (const [, files] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    series.push(await summarize(files, store));
+    series.push(await summarize(files, store, infos));
   }
   return series;
 }
 
-async function summarize(files: readonly Imported[], store: CandleStore): Promise<ImportedSeries> {
+async function summarize(
+  files: readonly Imported[],
+  store: CandleStore,
+  infos: Pick<SeriesStore, 'getMany'>,
+): Promise<ImportedSeries> {
   const { exchange, symbol } = files[0]!;
   const series = seriesOf(files[0]!);
   // ISO 8601 sorts by time.
@@ -66,7 +86,22 @@ async function summarize(files: readonly Imported[], store: CandleStore): Promis
     ignoreCorrupt,
   );
   const duplicates = sum(files.map((file) => (file.kind === 'candles' ? file.duplicates : 0)));
-  return { ...all, stored: timestamp.length, duplicates, gaps: gapsBetween(timestamp, step) };
+  const info = (await infos.getMany(exchange, [{ symbol, timeframe: series }])).get(`${symbol}#${series}`);
+  const gaps = describeGaps(timestamp, info ?? { exchange, timeframe: series });
+  return { ...all, stored: timestamp.length, duplicates, gaps };
+}
+
+function describeGaps(times: Float64Array, series: Parameters<typeof gapRulesOf>[0]): Gaps {
+  const rules = gapRulesOf(series);
+  const explained = explainGaps(gapsBetween(times, rules.step), rules);
+  const gaps = [...explained.damaged, ...explained.quiet];
+  const widest = gaps.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, GAPS_LISTED);
+  return {
+    count: gaps.length,
+    missing: explained.damage + explained.no_trades,
+    closed: explained.closed,
+    widest: widest.map(([start, missing]) => ({ start: isoTime(start), missing })),
+  };
 }
 
 /** Candles by the length of their timeframe, then funding, as text of one length. */

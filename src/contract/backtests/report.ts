@@ -338,13 +338,10 @@ const ReportPairData = z
       .int()
       .meta({ description: 'Gaps filled with the previous close, startup candles included' }),
     filled_pct: percent,
-    filled: z
-      .object({ closed: z.int(), no_trades: z.int(), damage: z.int() })
-      .optional()
-      .meta({
-        description:
-          'Filled candles by the reason: the market was closed, nothing was traded, or they are lost. Absent: unknown, or none is filled',
-      }),
+    filled: z.object({ closed: z.int(), no_trades: z.int(), damage: z.int() }).optional().meta({
+      description:
+        'Filled candles by the reason: the market was closed, nothing was traded, or they are lost. Absent: unknown, or none is filled',
+    }),
     largest_jump_pct: percent.meta({ 'x-unit': 'percent', description: 'From a close to the next open' }),
     enter_long_signals: z.int(),
     enter_short_signals: z.int(),

@@ -4,13 +4,20 @@ import type { DefinitionData } from '#engine/definitions/validate-definition.ts'
 import { divides, TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { checkTimeframe } from '../shared/validate.ts';
 
+/** Timeframes that a run of a strategy may have: those of every strategy, and those that it declares. */
+export function allowedTimeframes({
+  timeframe,
+  timeframes = [],
+}: Pick<DefinitionData, 'timeframe' | 'timeframes'>): Timeframe[] {
+  return [...new Set([...TIMEFRAMES, timeframe, ...timeframes])];
+}
+
 /**
  * Throws VAL003 for a timeframe that neither every strategy nor this one has, VAL005 for one that is longer than a timeframe
  * that the strategy reads in addition or does not divide it.
  */
 export function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
-  const allowed = [...new Set([...TIMEFRAMES, strategy.timeframe])];
-  const timeframe = checkTimeframe(text, 'config.timeframe', allowed);
+  const timeframe = checkTimeframe(text, 'config.timeframe', allowedTimeframes(strategy));
   const { informativeTimeframes = [], informative = [] } = strategy;
   const others = [...informativeTimeframes, ...informative.map((each) => each.timeframe)];
   const max = others.find((each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]);

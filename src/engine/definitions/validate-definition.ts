@@ -33,6 +33,7 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   name: true,
   description: true,
   timeframe: true,
+  timeframes: true,
   pairs: true,
   stakeAmount: true,
   parameters: true,
@@ -95,7 +96,7 @@ export function dataProblems(definition: DeclaredData): string[] {
 type DeclaredData = Omit<StrategyDefinition, 'startupCandles' | 'indicators' | 'signals' | 'callbacks'>;
 
 function identityProblems(definition: DeclaredData): string[] {
-  const { name, description, timeframe, pairs, stakeAmount } = definition;
+  const { name, description, timeframe, timeframes = [], pairs, stakeAmount } = definition;
   const problems: string[] = [];
   if (typeof name !== 'string' || !STRATEGY_NAME.test(name)) {
     problems.push(`name must match ${STRATEGY_NAME.source}`);
@@ -103,6 +104,8 @@ function identityProblems(definition: DeclaredData): string[] {
   if (name === SIGNALS_STRATEGY) problems.push(`name ${name} is reserved for uploaded signals`);
   if (!isNonEmptyString(description)) problems.push('description must be a string');
   if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${ALL_TIMEFRAMES.join(', ')}`);
+  if (!Array.isArray(timeframes) || !timeframes.every((each) => isTimeframe(String(each))))
+    problems.push(`timeframes must be a list of ${ALL_TIMEFRAMES.join(', ')}`);
   if (!isPairList(pairs)) problems.push('pairs must be different symbols of the form BASE/QUOTE:SETTLE');
   if (!(isNumber(stakeAmount) && stakeAmount > 0)) problems.push('stakeAmount must be a number above 0');
   return problems;
