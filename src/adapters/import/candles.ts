@@ -66,6 +66,7 @@ export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandle
   const { columns, sorted } = inOrder(rows.columns);
   if (sorted) notes.push('rows were not in time order: sorted');
   const all = candlesOf(columns);
+  rejectSeveral(all);
   const distinct = mergeRepeated(all);
   const { candles, notes: changes } = placeOnGrid(
     sliceCandles(all, 0, distinct),
@@ -153,6 +154,25 @@ function candleProblems(
     if (!(volume >= 0 && volume < Infinity)) return `volume ${volume} is negative or not finite`;
     return undefined;
   };
+}
+
+/** Share of the rows that may contradict the one before them at the same time. */
+const MAX_CONTRADICTIONS = 0.1;
+const MIN_CONTRADICTIONS = 10;
+
+/** Throws BadFileError for the candles of several series: many rows of one time with entirely different prices. */
+function rejectSeveral({ timestamp, open, high, low, close }: Candles): void {
+  const { length } = timestamp;
+  let count = 0;
+  for (let row = 1; row < length; row++) {
+    if (timestamp[row] !== timestamp[row - 1]) continue;
+    const differs = [open, high, low, close].every((column) => column[row] !== column[row - 1]);
+    if (differs) count++;
+  }
+  if (count < MIN_CONTRADICTIONS || count < length * MAX_CONTRADICTIONS) return;
+  throw new BadFileError(
+    `${formatInteger(count)} of ${formatInteger(length)} rows have the time of another row and other prices: it may hold several series. Name the column that tells them apart, such as --columns symbol=NAME`,
+  );
 }
 
 /** Merges rows of one time in place and returns the number of remaining rows. */

@@ -12,6 +12,7 @@ import { checkEvents } from './funding.ts';
 import {
   ccxtMarket,
   exchangeFor,
+  isNotOfBinance,
   type NamedSymbol,
   statedMode,
   symbolOfName,
@@ -88,7 +89,11 @@ interface Target {
   readonly exchange: string;
   /** null: funding. */
   readonly timeframe: string | null;
+  readonly notes: readonly string[];
 }
+
+/** Exchange of pairs of which nothing names one, and which the usual one does not have. */
+const NO_EXCHANGE = 'imported';
 
 /** What a reader needs to know of the user's statements. */
 function tableHints(
@@ -126,14 +131,20 @@ function targetOf(
   const mode = tradingModeOf(found.symbol);
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };
   const theirs = market.exchange && exchangeFor(market.exchange, mode);
-  const target = exchangeOf(exchanges, theirs, mode, content.fixed === undefined ? found.symbol : '');
-  if ('reason' in target) return target;
-  if (kind === 'funding') return { symbol: found.symbol, ...target, timeframe: null };
+  const usual = exchangeOf(exchanges, theirs, mode, content.fixed === undefined ? found.symbol : '');
+  if ('reason' in usual) return usual;
+  const isNamed = theirs !== undefined || !exchanges.keepNamed || exchanges.named.size > 0;
+  const isOther = !isNamed && usual.exchange === 'binance' && isNotOfBinance(found.symbol);
+  const notes = isOther
+    ? [`nothing names an exchange: stored as that of "${NO_EXCHANGE}". --exchange NAME stores it as another`]
+    : [];
+  const target = { symbol: found.symbol, exchange: isOther ? NO_EXCHANGE : usual.exchange, notes };
+  if (kind === 'funding') return { ...target, timeframe: null };
   const timeframe = timeframeOfSeries(series, content, hints);
   if (!isTimeframe(timeframe)) {
     return { reason: `timeframe ${timeframe} is not one of ${ALL_TIMEFRAMES.join(', ')}` };
   }
-  return { symbol: found.symbol, ...target, timeframe };
+  return { ...target, timeframe };
 }
 
 /**
@@ -169,7 +180,7 @@ function symbolOf(
 
 const NO_SYMBOL = {
   reason:
-    'neither rows, folders nor the name of the file have a symbol. Import the file by itself with it: --symbols BTC/USDT',
+    'neither rows, folders nor the name of the file have a symbol. Import the file by itself with it, and with its exchange: --symbols AAPL/USD --exchange nasdaq, or --symbols BTC/USDT --exchange binance',
 };
 
 /** Market that the rows of a series name. */
@@ -183,11 +194,12 @@ function marketOf({ table }: TableContent, exchange: string | null): Market {
 function checked(
   path: string,
   series: FileSeries,
-  { symbol, exchange, timeframe }: Target,
+  { symbol, exchange, timeframe, notes: more }: Target,
   several: boolean,
   options: TableOptions & { readonly exportedAt?: number; readonly period?: TableContent['period'] },
 ): ReadySeries {
-  const { rows, notes, kind } = series;
+  const { rows, kind } = series;
+  const notes = [...series.notes, ...more];
   const { period } = options;
   const to = { ...options, exchange, ...(options.hints.skipInvalid && { skipInvalid: true }) };
   try {

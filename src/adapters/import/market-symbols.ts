@@ -132,6 +132,12 @@ const SPOT_QUOTES = [
   'GYEN',
   'USD',
 ];
+/** Currencies that states issue. */
+const FIAT: ReadonlySet<string> = new Set(
+  'USD EUR GBP JPY CHF CAD AUD NZD CNY CNH HKD SGD INR KRW BRL MXN ZAR TRY RUB PLN SEK NOK DKK CZK HUF THB IDR PHP TWD ILS'.split(
+    ' ',
+  ),
+);
 const AEUR_PAIRS = /^(BTC|ETH|EUR)AEUR$/;
 /** Quotes of linear perpetuals, which are the settlement currency too. */
 const LINEAR = ['USDT', 'USDC', 'BUSD', 'USD1', 'BTC'];
@@ -240,7 +246,52 @@ function unknownName(name: string): NamedSymbol {
 }
 
 function ambiguous(name: string): NamedSymbol {
+  const pair = pairInName(name)?.symbol.replace('-', '/');
+  if (pair !== undefined) {
+    return {
+      reason: `the file does not say whether ${name} is spot or futures. Name the symbol: --symbols ${pair} if it is spot, --symbols ${pair}:${pair.split('/')[1]} if it is a perpetual`,
+    };
+  }
   return {
     reason: `the file does not say whether ${name} is spot or futures. Name the symbol: --symbols ${name}=BASE/QUOTE or ${name}=BASE/QUOTE:SETTLE`,
   };
+}
+
+/** Quotes in names of files, beside fiat currencies: words end with the others too. */
+const NAMED_QUOTES: ReadonlySet<string> = new Set(['USDT', 'USDC', 'BUSD', 'FDUSD', 'TUSD', 'BTC', 'ETH']);
+/** Fiat currencies with which words do not end. */
+const LETTER_QUOTES = [...NAMED_QUOTES, 'USD', 'EUR', 'GBP', 'JPY', 'CHF'].sort(
+  (a, b) => b.length - a.length,
+);
+
+/**
+ * Pair at the beginning of a file's name: `BTC-USD.csv`, `EURUSD_2024.csv`, `gbpusd-m1.csv`. Pairs in fiat currencies are spot; others may
+ * be perpetuals.
+ */
+export function pairInName(
+  fileName: string,
+): { readonly symbol: string; readonly mode?: TradingMode } | undefined {
+  const [stem] = fileName.split('.') as [string];
+  const [, base, quote] = /^([A-Za-z0-9]{2,10})[-_ ]([A-Za-z]{3,5})(?![A-Za-z0-9])/.exec(stem) ?? [];
+  if (base && quote && /^[A-Z]+$/.test(quote) && (FIAT.has(quote) || NAMED_QUOTES.has(quote))) {
+    return namedPair(base.toUpperCase(), quote);
+  }
+  const [letters = ''] = /^[A-Za-z0-9]{5,14}(?![A-Za-z0-9])/.exec(stem) ?? [];
+  const upper = letters.toUpperCase();
+  const [first, last] = [upper.slice(0, 3), upper.slice(3)];
+  if (upper.length === 6 && FIAT.has(first) && FIAT.has(last)) return namedPair(first, last);
+  const found = LETTER_QUOTES.find((each) => upper.endsWith(each) && upper.length >= each.length + 2);
+  // Words in small letters end with some of them.
+  if (!found || (letters !== upper && !found.includes('USD'))) return undefined;
+  return namedPair(upper.slice(0, -found.length), found);
+}
+
+function namedPair(base: string, quote: string) {
+  return { symbol: `${commonCode(base)}-${quote}`, ...(FIAT.has(quote) && { mode: 'spot' as const }) };
+}
+
+/** True for a pair that Binance cannot have: in dollars, or of two fiat currencies. */
+export function isNotOfBinance(symbol: string): boolean {
+  const [base = '', quote = ''] = symbol.split('/');
+  return quote === 'USD' || !SPOT_QUOTES.includes(quote) || (FIAT.has(base) && FIAT.has(quote));
 }

@@ -1,4 +1,5 @@
 import { explainGaps, gapRulesOf, gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
+import type { MissingCandles } from '#domain/data/gaps/sessions.ts';
 import type { CandleStore, SeriesStore } from '#domain/ports.ts';
 import { isoTime } from '#domain/shared/iso-time.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
@@ -87,9 +88,14 @@ async function summarize(
   );
   const duplicates = sum(files.map((file) => (file.kind === 'candles' ? file.duplicates : 0)));
   const info = (await infos.getMany(exchange, [{ symbol, timeframe: series }])).get(`${symbol}#${series}`);
-  const gaps = describeGaps(timestamp, info ?? { exchange, timeframe: series });
+  const described = describeGaps(timestamp, info ?? { exchange, timeframe: series });
+  const isWhole =
+    info?.missing && info.count === timestamp.length && info.first === first && info.last === last;
+  const gaps = isWhole ? { ...described, ...countsOf(info.missing!) } : described;
   return { ...all, stored: timestamp.length, duplicates, gaps };
 }
+
+const countsOf = ({ damage, no_trades, closed }: MissingCandles) => ({ missing: damage + no_trades, closed });
 
 function describeGaps(times: Float64Array, series: Parameters<typeof gapRulesOf>[0]): Gaps {
   const rules = gapRulesOf(series);
@@ -98,8 +104,7 @@ function describeGaps(times: Float64Array, series: Parameters<typeof gapRulesOf>
   const widest = gaps.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, GAPS_LISTED);
   return {
     count: gaps.length,
-    missing: explained.damage + explained.no_trades,
-    closed: explained.closed,
+    ...countsOf(explained),
     widest: widest.map(([start, missing]) => ({ start: isoTime(start), missing })),
   };
 }

@@ -63,6 +63,18 @@ describe('layouts of tables', () => {
       'Date,Close/Last,Volume,Open,High,Low\n2025-03-01 00:00,$101,10,$100,$103,$99\n2025-03-01 01:00,$102,20,$101,$104,$100',
     ],
     [
+      'names with a symbol before them',
+      'Date,X.Open,X.High,X.Low,X.Close,X.Volume,up\n2025-03-01 00:00,100,103,99,101,10,9\n2025-03-01 01:00,101,104,100,102,20,9',
+    ],
+    [
+      'bids and asks',
+      'time,mid.h,bid.o,bid.h,bid.l,bid.c,ask.o,ask.h,ask.l,ask.c,volume\n2025-03-01 00:00,9,100,103,99,101,1,1,1,1,10\n2025-03-01 01:00,9,101,104,100,102,1,1,1,1,20',
+    ],
+    [
+      'times of mail, and names with a date',
+      'Start Date,Open Price,High Price,Low Price,Close Price,Volume,End Date\n"Sat, 01 Mar 2025 00:00:00 GMT",100,103,99,101,10,"Sat, 01 Mar 2025 00:59:59 GMT"\n"Sat, 01 Mar 2025 01:00:00 GMT",101,104,100,102,20,"Sat, 01 Mar 2025 01:59:59 GMT"',
+    ],
+    [
       'a line that states its delimiter',
       'sep=;\nTime;Open;High;Low;Close;Volume\n2025/03/01 00:00;100;103;99;101;10\n2025/03/01 01:00;101;104;100;102;20',
     ],
@@ -206,6 +218,96 @@ describe('clocks that change', () => {
     expect(await hours('2025-03-30 01:00', '2025-03-30 03:00')).toEqual([
       '2025-03-30T00:00',
       '2025-03-30T01:00',
+    ]);
+  });
+});
+
+describe('names and series', () => {
+  const two = `time,open,high,low,close,volume\n${FIRST},100,103,99,101,10\n${SECOND},101,104,100,102,20`;
+
+  test.each([
+    ['BTC-USD.csv', 'imported', 'BTC/USD'],
+    ['EURUSD.csv', 'imported', 'EUR/USD'],
+    ['gbpjpy-m1-2024.csv', 'imported', 'GBP/JPY'],
+    ['usdchf.csv', 'imported', 'USD/CHF'],
+    ['ETHUSD_Daily.csv', 'imported', 'ETH/USD'],
+  ])('%s is stored as %s %s', async (name, exchange, symbol) => {
+    fixture.put(name, two);
+    const { results } = await load();
+    expect(results).toMatchObject([{ exchange, symbol }]);
+    expect(JSON.stringify(results)).toContain('nothing names an exchange');
+    expect((await load({ exchange: 'fx' })).results).toMatchObject([{ exchange: 'fx', symbol }]);
+  });
+
+  test.each(['prices.csv', 'GOOG.csv', 'country.csv', 'robust.csv', 'candles_2024.csv'])(
+    '%s names no pair',
+    async (name) => {
+      fixture.put(name, two);
+      const { results } = await load();
+      expect(results[0]).toMatchObject({
+        reason: expect.stringContaining('--symbols AAPL/USD --exchange nasdaq'),
+      });
+    },
+  );
+
+  test('a name of spot or of a perpetual is refused with both', async () => {
+    fixture.put('BTCUSDT.csv', two);
+    const reason = expect.stringContaining('--symbols BTC/USDT if it is spot, --symbols BTC/USDT:USDT');
+    expect((await load()).results).toMatchObject([{ reason }]);
+    expect((await load({ exchange: 'binanceusdm' })).results).toMatchObject([{ symbol: 'BTC/USDT:USDT' }]);
+  });
+
+  test('a pair that Binance has is stored as its own where nothing names an exchange', async () => {
+    fixture.put('prices.csv', two);
+    expect((await load(hintsOf({ symbols: 'BTC/USDT' }))).results).toMatchObject([{ exchange: 'binance' }]);
+    expect((await load(hintsOf({ symbols: 'AAPL/USD' }))).results).toMatchObject([{ exchange: 'imported' }]);
+  });
+
+  /** Twelve hours of two shares. */
+  const shares = (column: string) =>
+    [
+      `date,open,high,low,close,volume,${column}`,
+      ...['A', 'B'].flatMap((name, share) =>
+        Array.from({ length: 12 }, (_, row) => {
+          const price = 100 + row + 50 * share;
+          return `${FIRST + row * 3_600},${price},${price + 2},${price - 2},${price + 1},1,${name}`;
+        }),
+      ),
+    ].join('\n');
+
+  test.each(['Name', 'stock', 'ts_code'])('shares in a column %s are series of their own', async (column) => {
+    fixture.put('shares.csv', shares(column));
+    const { results } = await load(hintsOf({ symbols: 'A=A/USD,B=B/USD', exchange: 'nyse' }));
+    expect(results).toMatchObject([
+      { symbol: 'A/USD', rows: 12, duplicates: 0 },
+      { symbol: 'B/USD', rows: 12, duplicates: 0 },
+    ]);
+  });
+
+  test('series that no known column tells apart are refused, and not made one', async () => {
+    fixture.put('shares.csv', shares('what'));
+    const { results } = await load(hintsOf({ symbols: 'A/USD', exchange: 'nyse' }));
+    expect(results).toMatchObject([
+      {
+        outcome: 'failed',
+        reason: expect.stringMatching(/^12 of 24 rows have the time of another row.*--columns symbol=NAME$/),
+      },
+    ]);
+    // The same rows twice are no other series.
+    const [header, ...rows] = shares('what').split('\n').slice(0, 13);
+    fixture.put('shares.csv', [header, ...rows, ...rows].join('\n'));
+    expect((await load(hintsOf({ symbols: 'A/USD', exchange: 'nyse' }))).results).toMatchObject([
+      { rows: 12, duplicates: 12 },
+    ]);
+  });
+
+  test('a table without times says which columns it has', async () => {
+    fixture.put('prices.csv', 'close,high,low,open\n1,2,1,1\n1,2,1,1');
+    expect((await load()).results).toMatchObject([
+      {
+        reason:
+          'has no column for time: the columns are close, high, low, open. Name the missing ones: --columns time=NAME',
+      },
     ]);
   });
 });

@@ -47,6 +47,14 @@ describe('candles off the grid', () => {
     expect([...place(halves, HOUR).candles.timestamp]).toEqual(halves);
   });
 
+  it('days of London in summer, which begin an hour before those in winter, are none of the day before', () => {
+    const winter = grid(at('2025-02-03'), at('2025-03-31'), DAY);
+    const summer = grid(at('2025-03-30T23:00'), at('2025-04-20'), DAY);
+    const { candles, notes } = place([...winter, ...summer], DAY);
+    expect([...candles.timestamp]).toEqual([...winter, ...summer.map((time) => time + HOUR)]);
+    expect(notes).toEqual(['21 candles off the grid, from 2025-03-30T23:00:00.000Z: moved to it']);
+  });
+
   it('candles of three days open as those of the exchange do', () => {
     const times = [
       ...grid(at('2023-05-25'), at('2023-08-15'), 3 * DAY),

@@ -53,6 +53,59 @@ export function chooseColumns(
   return new Chooser(names, samples, hints).choose();
 }
 
+/** Endings or beginnings of the prices of a file, such as `open` in `AAPL.Open`, `o` in `mid.o`. */
+const PRICE_NAMES = [
+  ['open', 'high', 'low', 'close'],
+  ['o', 'h', 'l', 'c'],
+] as const;
+/** Columns that lose what the prices have in common. */
+const WITH_AFFIX = new Set<string>([...PRICE_NAMES.flat(), 'volume', 'v', 'vol']);
+
+/**
+ * Plain names without what all prices have before or after them: the symbol, or the side of a quote. Bids are taken of bids and asks.
+ * Names of several symbols stay: the user chooses.
+ */
+function withoutAffix(plain: readonly string[]): { plain: readonly string[]; notes: readonly string[] } {
+  const isThere = (names: readonly string[]) => names.every((name) => plain.includes(name));
+  if (plain.some((name) => NAMES.open.includes(name))) return { plain, notes: [] };
+  const strips = PRICE_NAMES.flatMap((prices) =>
+    plain.flatMap((name) => {
+      const [open] = prices;
+      const [before, after] = [name.slice(0, -open.length), name.slice(open.length)];
+      return [
+        ...(name.endsWith(open) && isThere(prices.map((price) => before + price))
+          ? [
+              {
+                affix: before,
+                strip: (text: string) => (text.startsWith(before) ? text.slice(before.length) : text),
+              },
+            ]
+          : []),
+        ...(name.startsWith(open) && isThere(prices.map((price) => price + after))
+          ? [
+              {
+                affix: after,
+                strip: (text: string) => (text.endsWith(after) ? text.slice(0, -after.length) : text),
+              },
+            ]
+          : []),
+      ];
+    }),
+  ).filter(({ affix }) => affix !== '');
+  const isQuotes = strips.some(({ affix }) => affix === 'bid') && strips.some(({ affix }) => affix === 'ask');
+  const chosen = isQuotes
+    ? strips.find(({ affix }) => affix === 'bid')
+    : strips.length === 1
+      ? strips[0]
+      : undefined;
+  if (!chosen) return { plain, notes: [] };
+  const stripped = plain.map((name) => {
+    const short = chosen.strip(name);
+    return WITH_AFFIX.has(short) ? short : name;
+  });
+  return { plain: stripped, notes: isQuotes ? ['prices are bids; the file has asks too'] : [] };
+}
+
 class Chooser {
   readonly #names: readonly string[];
   readonly #plain: readonly string[];
@@ -63,7 +116,9 @@ class Chooser {
 
   constructor(names: readonly string[], samples: readonly (readonly string[])[], hints: ColumnHints) {
     this.#names = names.map((name) => name.trim());
-    this.#plain = names.map(plainName);
+    const { plain, notes } = withoutAffix(names.map(plainName));
+    this.#plain = plain;
+    this.#notes.push(...notes);
     this.#samples = samples;
     this.#hints = hints;
     this.#decimalComma = hasDecimalComma(samples.flat());

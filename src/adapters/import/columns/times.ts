@@ -18,12 +18,17 @@ const CHINESE = /^(\d{4})\D(\d{1,2})\D(\d{1,2})\D/;
 /** `09:30`, `17:00:00.123`, `05-PM`, `4:30 PM`, `120000`, with `Z`, `+02:00` or `GMT+0200`. */
 const CLOCK =
   /^[T ,]{0,2}(?:(\d{1,2})(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?[ -]?([AP]M)?)?\s?(Z|UTC|GMT)?(?:([+-])(\d\d):?(\d\d)?)?$/i;
+/** `Mon, `, `Monday ` before a date. */
+const WEEKDAY = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? (?=[\da-z])/i;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Reads a date, or a date and time, in the forms that programs and vendors write. Undefined for any other text. */
 export function writtenTime(text: string, order: DateOrder): WrittenTime | undefined {
   const found = dateIn(text, order);
-  if (!found) return undefined;
+  if (!found) {
+    const dated = text.replace(WEEKDAY, '');
+    return dated === text ? undefined : writtenTime(dated, order);
+  }
   const clock = CLOCK.exec(text.slice(found.length));
   if (!clock) return undefined;
   const [

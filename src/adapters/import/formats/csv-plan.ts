@@ -55,7 +55,7 @@ export function planCsv(head: string, fileName: string, hints: TableHints): CsvP
   if (lines.length > 2) lines.pop();
   const { delimiter, rows } = tableIn(lines);
   const first = rows.findIndex(({ cells }) => cells.length >= MIN_COLUMNS && isData(cells));
-  if (first < 0) throw noTimes(rows);
+  if (first < 0) throw noTimes(rows, hints);
   const { cells: firstCells, number: dataLine } = rows[first]!;
   const width = firstCells.length;
   const samples = rows
@@ -160,8 +160,23 @@ function isNumbered(cells: readonly string[]): boolean {
   return numbers.every((cell, index) => cell.trim() === `${index}`);
 }
 
-function noTimes(rows: readonly Row[]): BadFileError {
-  if (rows.some(({ cells }) => pricesIn(cells) >= 3)) return new BadFileError('holds no rows');
+function noTimes(rows: readonly Row[], hints: TableHints): BadFileError {
+  const header = rows.findIndex(({ cells }) => pricesIn(cells) >= 3);
+  if (header >= 0) {
+    const others = rows.slice(header + 1);
+    if (others.length === 0) return new BadFileError('holds no rows');
+    try {
+      chooseColumns(
+        rows[header]!.cells,
+        others.map(({ cells }) => cells),
+        hints,
+      );
+    } catch (error) {
+      if (error instanceof BadFileError) return error;
+      throw error;
+    }
+    return new BadFileError('holds no rows');
+  }
   const [first] = rows;
   const shown = first ? `: it begins with ${JSON.stringify(first.cells.join().slice(0, 80))}` : '';
   return new BadFileError(

@@ -6,7 +6,7 @@ import { BadFileError } from '../file-rows.ts';
 import { type CsvPlan, planCsv } from '../formats/csv-plan.ts';
 import { planJson } from '../formats/json-candles.ts';
 import { type Format, formatOf } from '../formats.ts';
-import { ccxtMarket } from '../market-symbols.ts';
+import { ccxtMarket, pairInName, statedMode } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';
 import type { Market, SeriesNames } from '../series-table.ts';
 
@@ -74,17 +74,19 @@ function contentOf(file: Candidate, format: Format, plan: Pick<CsvPlan, 'names'>
   const exchange = folders.exchange ?? vendor?.groups.exchange ?? vendor?.exchange ?? null;
   if (exchange === SIMULATED) return other('candles of sim, the simulated market');
   const market: Market = exchange === null ? {} : { ...ccxtMarket(exchange) };
+  const pair = vendor?.groups.symbol === undefined ? pairInName(file.name) : undefined;
+  const mode = vendor?.mode ?? market.mode ?? statedMode(file.hints) ?? pair?.mode;
   return {
     kind: 'table',
     table: TABLES[format],
     format,
     names: {
-      symbol: folders.symbol ?? vendor?.groups.symbol ?? inName.symbol ?? null,
+      symbol: folders.symbol ?? vendor?.groups.symbol ?? inName.symbol ?? pair?.symbol ?? null,
       timeframe: folders.timeframe ?? inName.timeframe ?? null,
       exchange,
     },
     ...market,
-    ...(vendor?.mode && { mode: vendor.mode }),
+    ...(mode && { mode }),
   };
 }
 

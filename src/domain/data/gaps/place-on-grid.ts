@@ -68,6 +68,7 @@ export function placeOnGrid(candles: Candles, { step, offset }: CandleGrid): Pla
   };
   let moved = 0;
   let firstMoved = Number.NaN;
+  let isLater = false;
   const merged: number[] = [];
   let last = -1;
   for (let row = 0; row < timestamp.length; row++) {
@@ -75,8 +76,9 @@ export function placeOnGrid(candles: Candles, { step, offset }: CandleGrid): Pla
     if (!isKept(time)) {
       if (moved === 0) firstMoved = time;
       moved++;
-      const unit = Math.min(step, DAY_MS);
-      time = floorToGrid(time - offset, unit) + offset;
+      const place = placeOf(time, step, offset);
+      isLater ||= place > time;
+      time = place;
     }
     if (last >= 0 && isSame(timestamp[last]!, time, step)) {
       if (merged.at(-1) !== timestamp[last]) merged.push(timestamp[last]!);
@@ -105,15 +107,28 @@ export function placeOnGrid(candles: Candles, { step, offset }: CandleGrid): Pla
   };
   return {
     candles: placed,
-    notes: [...movedNote(moved, firstMoved), ...mergedNote(merged)],
+    notes: [...movedNote(moved, firstMoved, isLater), ...mergedNote(merged)],
     moved,
     merged: timestamp.length - rows,
   };
 }
 
-function movedNote(moved: number, first: number): string[] {
+/**
+ * The place of a candle that opens off the grid: the one before it. A day that begins an hour early does so by summer time: its place is
+ * the next one, or it would be in that of the day before.
+ */
+function placeOf(time: number, step: number, offset: number): number {
+  const unit = Math.min(step, DAY_MS);
+  const place = floorToGrid(time - offset, unit) + offset;
+  return unit === DAY_MS && time - place === DAY_MS - HOUR_MS ? place + DAY_MS : place;
+}
+
+/** @param isLater some were moved to a later time */
+function movedNote(moved: number, first: number, isLater: boolean): string[] {
   if (moved === 0) return [];
-  return [`${formatCount(moved, 'candle')} off the grid, from ${isoTime(first)}: moved back to it`];
+  return [
+    `${formatCount(moved, 'candle')} off the grid, from ${isoTime(first)}: moved ${isLater ? '' : 'back '}to it`,
+  ];
 }
 
 /** @param merged times that had two candles, ms */
