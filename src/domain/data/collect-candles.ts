@@ -7,7 +7,7 @@ import { tradingModeOf } from '../shared/validate.ts';
 import { collectFunding } from './collect-funding.ts';
 import { InstrumentCollector, type InstrumentDeps } from './collect-instruments.ts';
 import type { Exchange } from './exchange-ports.ts';
-import { type FillDeps, fillChunk } from './fill-chunk.ts';
+import { addChanges, type CandleChanges, type FillDeps, fillChunk, NO_CHANGES } from './fill-chunk.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 
 export type CollectDeps = FillDeps & InstrumentDeps;
@@ -37,11 +37,8 @@ export interface SymbolOutcome {
   /** Candles and funding events that were not stored before. */
   readonly candles: number;
   readonly funding: number;
-  /** Invalid candles of the exchange, which are not stored. */
-  readonly rejected: number;
-  /** Candles that opened off the grid, and those that became one with the candle before. */
-  readonly moved: number;
-  readonly merged: number;
+  /** Candles of the exchange that are not stored, or not as it has them. */
+  readonly changes: CandleChanges;
   /** Number of candles that the exchange serves, where the range begins before them; null: it serves the range. */
   readonly served: number | null;
   /** Corrupt files that were found and replaced. */
@@ -116,9 +113,7 @@ function emptyOutcome(symbol: string, timeframe: Timeframe) {
     timeframe,
     candles: 0,
     funding: 0,
-    rejected: 0,
-    moved: 0,
-    merged: 0,
+    changes: NO_CHANGES,
     served: null as number | null,
     corrupt: [] as string[],
     noInstrument: null as CodedError | null,
@@ -191,9 +186,7 @@ async function fillChunks(
     }
     const filled = await fillChunk(deps, { exchange, key, months, chunk, signal });
     outcome.candles += filled.added;
-    outcome.rejected += filled.rejected;
-    outcome.moved += filled.moved;
-    outcome.merged += filled.merged;
+    outcome.changes = addChanges(outcome.changes, filled.changes);
     outcome.corrupt.push(...filled.corrupt);
     onChunk(index + 1, filled.added);
   }

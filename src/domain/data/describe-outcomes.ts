@@ -1,5 +1,7 @@
 import { listNames } from '#contract/values/list-names.ts';
+import { isoTime } from '../shared/iso-time.ts';
 import type { SymbolOutcome } from './collect-candles.ts';
+import { addChanges, NO_CHANGES } from './fill-chunk.ts';
 
 export interface CollectionEnd {
   readonly status: 'completed' | 'failed';
@@ -36,17 +38,19 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
 
 /** What was left out or changed of the candles of the exchange. */
 export function changesOf(outcomes: readonly SymbolOutcome[]): string[] {
-  const sum = (name: 'rejected' | 'moved' | 'merged') =>
-    outcomes.reduce((total, each) => total + each[name], 0);
-  const [rejected, moved, merged] = [sum('rejected'), sum('moved'), sum('merged')];
+  const all = outcomes.map((each) => each.changes).reduce(addChanges, NO_CHANGES);
+  const { rejected, moved, merged } = all;
   const served = outcomes.find((each) => each.served !== null)?.served;
   return [
     ...(served ? [`only the newest ${served} are served: import files for the time before them`] : []),
-    ...(rejected > 0 ? [`${rejected} invalid ones skipped`] : []),
-    ...(moved > 0 ? [`${moved} off the grid moved back to it`] : []),
-    ...(merged > 0 ? [`${merged} merged with another one of the same time`] : []),
+    ...(rejected > 0 ? [`${rejected} invalid ones skipped${from(all.firstRejected)}`] : []),
+    ...(moved > 0 ? [`${moved} off the grid moved back to it${from(all.firstMoved)}`] : []),
+    ...(merged > 0 ? [`${merged} merged with another one of the same time${from(all.firstMerged)}`] : []),
   ];
 }
+
+/** The first of several times; nothing for a time that is none. */
+const from = (time: number) => (Number.isFinite(time) ? ` (first: ${isoTime(time)})` : '');
 
 interface Failure {
   readonly name: string;

@@ -28,18 +28,49 @@ interface FillRequest {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What was left out or changed of the candles of an exchange. The times are the first, ms; NaN without any. */
+export interface CandleChanges {
+  /** Invalid candles, see {@link cleanCandles}; those outside of the bounds are not counted. */
+  readonly rejected: number;
+  readonly firstRejected: number;
+  /** Candles that opened off the grid. */
+  readonly moved: number;
+  readonly firstMoved: number;
+  /** Candles that became one with the candle before. */
+  readonly merged: number;
+  readonly firstMerged: number;
+}
+
+export const NO_CHANGES: CandleChanges = {
+  rejected: 0,
+  firstRejected: Number.NaN,
+  moved: 0,
+  firstMoved: Number.NaN,
+  merged: 0,
+  firstMerged: Number.NaN,
+};
+
+/** Both changes; `a` is of earlier candles. */
+export function addChanges(a: CandleChanges, b: CandleChanges): CandleChanges {
+  const first = (x: number, y: number) => (Number.isNaN(x) ? y : x);
+  return {
+    rejected: a.rejected + b.rejected,
+    firstRejected: first(a.firstRejected, b.firstRejected),
+    moved: a.moved + b.moved,
+    firstMoved: first(a.firstMoved, b.firstMoved),
+    merged: a.merged + b.merged,
+    firstMerged: first(a.firstMerged, b.firstMerged),
+  };
+}
+
 interface Filled {
   readonly added: number;
-  /** Invalid candles, see {@link cleanCandles}. */
-  readonly rejected: number;
-  /** Candles that opened off the grid, and those that became one with the candle before. */
-  readonly moved: number;
-  readonly merged: number;
+  readonly changes: CandleChanges;
   /** Corrupt files that were found; candles from the exchange replace them. */
   readonly corrupt: readonly string[];
 }
 
-const NOTHING = { added: 0, rejected: 0, moved: 0, merged: 0 };
+const NOTHING = { added: 0, changes: NO_CHANGES };
 
 /** Fetches the missing candles of a chunk and stores them. */
 export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<Filled> {
@@ -56,11 +87,11 @@ export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<F
     await deps.candles.write(key, stored);
     return { ...NOTHING, corrupt };
   }
-  const { candles, ...changes } = await fetchMissing(request, new Set(stored.timestamp), missing);
+  const { candles, changes } = await fetchMissing(request, new Set(stored.timestamp), missing);
   const added = candles.timestamp.length;
   if (added > 0) await deps.candles.write(key, candles);
   if (wanted === 'all') await recordRefetch(deps, request);
-  return { added, ...changes, corrupt };
+  return { added, changes, corrupt };
 }
 
 /** Records the refetch of months with many gaps that are entirely in the chunk. */
@@ -93,13 +124,11 @@ async function fetchMissing(
       step,
     });
   const parts: Candles[] = [];
-  const changes = { rejected: 0, moved: 0, merged: 0 };
+  let changes = NO_CHANGES;
   for (const interval of intervals) {
     const given = await fetch(interval);
     parts.push(given.candles);
-    changes.rejected += given.rejected;
-    changes.moved += given.moved;
-    changes.merged += given.merged;
+    changes = addChanges(changes, given);
   }
   const gaps = gapsIn(new Set([...stored, ...parts.flatMap((part) => [...part.timestamp])]), step);
   if (gaps.length <= MAX_GAPS_ALWAYS_REFETCHED) {
@@ -108,7 +137,7 @@ async function fetchMissing(
   const candles = joinCandles(parts);
   const rows = [...candles.timestamp.keys()].filter((row) => !stored.has(candles.timestamp[row]!));
   rows.sort((a, b) => candles.timestamp[a]! - candles.timestamp[b]!);
-  return { candles: pickRows(candles, rows), ...changes };
+  return { candles: pickRows(candles, rows), changes };
 }
 
 /** Intervals without a candle between the first and the last of the times. */
@@ -130,14 +159,9 @@ interface CleanBounds {
   readonly step: number;
 }
 
-interface CleanedCandles {
+interface CleanedCandles extends CandleChanges {
   /** Ascending by time, each time once, on the grid. */
   readonly candles: Candles;
-  /** Rows left out because they cannot be true; those outside the bounds are not counted. */
-  readonly rejected: number;
-  /** Candles that opened off the grid, and those that became one with the candle before. */
-  readonly moved: number;
-  readonly merged: number;
 }
 
 /**
@@ -148,14 +172,17 @@ interface CleanedCandles {
 export function cleanCandles(raw: Candles, bounds: CleanBounds): CleanedCandles {
   const rows = new Map<number, number>();
   let rejected = 0;
+  let firstRejected = Number.NaN;
   for (let i = 0; i < raw.timestamp.length; i++) {
     const time = raw.timestamp[i]!;
-    if (!isPlausible(raw, i)) rejected++;
-    else if (time >= bounds.start && time < bounds.end) rows.set(time, i);
+    if (!isPlausible(raw, i)) {
+      if (!(time > firstRejected)) firstRejected = time;
+      rejected++;
+    } else if (time >= bounds.start && time < bounds.end) rows.set(time, i);
   }
   const order = [...rows.keys()].sort((a, b) => a - b).map((time) => rows.get(time)!);
-  const { candles, moved, merged } = placeOnGrid(pickRows(raw, order), { step: bounds.step, offset: 0 });
-  return { candles, rejected, moved, merged };
+  const { notes: _, ...placed } = placeOnGrid(pickRows(raw, order), { step: bounds.step, offset: 0 });
+  return { ...placed, rejected, firstRejected };
 }
 
 function isPlausible({ timestamp, open, high, low, close, volume }: Candles, i: number): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/values/errors.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
+import { NO_CHANGES } from '#domain/data/fill-chunk.ts';
 import { recordCorruption } from '#domain/shared/corrupt-file.ts';
 import { collectFixture, END, START, STEP } from './collect-candles-fixture.ts';
 import { allFresh, at, BTC, candlesAt, DAY, ETH, grid, HOUR } from './market.ts';
@@ -168,9 +169,7 @@ describe('collectCandles: failures', () => {
       timeframe: '5m' as const,
       candles: 0,
       funding: 0,
-      rejected: 0,
-      moved: 0,
-      merged: 0,
+      changes: NO_CHANGES,
       served: null,
       corrupt: [],
       noInstrument: null,

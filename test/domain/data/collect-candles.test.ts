@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/values/errors.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
+import { NO_CHANGES } from '#domain/data/fill-chunk.ts';
 import { createCandles } from '#engine/candles.ts';
 import { collectFixture, END, START, STEP } from './collect-candles-fixture.ts';
 import { allFresh, at, BTC, candlesAt, DAY, ETH, grid, HOUR, INSTRUMENT } from './market.ts';
@@ -22,9 +23,7 @@ describe('collectCandles: requests', () => {
       timeframe: '5m',
       candles: days * 288,
       funding: days * 3 + 1,
-      rejected: 0,
-      moved: 0,
-      merged: 0,
+      changes: NO_CHANGES,
       served: null,
       corrupt: [],
       noInstrument: null,
@@ -111,12 +110,16 @@ describe('collectCandles: stored candles', () => {
       return given;
     };
     const [outcome] = await collect({ start: at('2024-02-01'), end: at('2024-02-02') });
-    expect(outcome).toMatchObject({ candles: 288 - 5, rejected: 5, moved: 1, merged: 1, error: null });
+    expect(outcome).toMatchObject({
+      candles: 288 - 5,
+      changes: { rejected: 5, moved: 1, merged: 1 },
+      error: null,
+    });
     const { timestamp } = await read();
     expect([...timestamp]).toEqual([...timestamp].sort((a, b) => a - b));
     expect(new Set(timestamp).size).toBe(288 - 5);
     expect(describeOutcomes([outcome!]).message).toBe(
-      '283 candles stored, 5 invalid ones skipped, 1 off the grid moved back to it, 1 merged with another one of the same time',
+      '283 candles stored, 5 invalid ones skipped (first: 2024-02-01T01:30:00.000Z), 1 off the grid moved back to it (first: 2024-02-01T23:50:01.000Z), 1 merged with another one of the same time (first: 2024-02-01T23:50:00.000Z)',
     );
   });
 

@@ -47,8 +47,12 @@ interface PlacedCandles {
   readonly notes: readonly string[];
   /** Candles that opened off the grid. */
   readonly moved: number;
+  /** Time of the first of them, ms; NaN without any. */
+  readonly firstMoved: number;
   /** Candles that became one with the candle before. */
   readonly merged: number;
+  /** Time of the first of those, ms; NaN without any. */
+  readonly firstMerged: number;
 }
 
 /** Names that a note lists. */
@@ -109,7 +113,9 @@ export function placeOnGrid(candles: Candles, { step, offset }: CandleGrid): Pla
     candles: placed,
     notes: [...movedNote(moved, firstMoved, isLater), ...mergedNote(merged)],
     moved,
+    firstMoved,
     merged: timestamp.length - rows,
+    firstMerged: merged[0] ?? Number.NaN,
   };
 }
 
