@@ -301,6 +301,18 @@ describe('names and series', () => {
     ]);
   });
 
+  test('vol of OKX without vol_ccy counts contracts, and the import says so', async () => {
+    const okx = `instrument_name,open,high,low,close,vol,open_time,confirm\nBTC-USDT-SWAP,100,103,99,101,10,${FIRST}000,1\nBTC-USDT-SWAP,101,104,100,102,20,${SECOND}000,1`;
+    fixture.put('okx.csv', okx);
+    expect(JSON.stringify((await load(hintsOf({ exchange: 'okx' }))).results)).toContain(
+      'volume is vol: of derivatives of OKX it counts contracts, not units of the base asset',
+    );
+    fixture.put('okx.csv', okx.replaceAll('-SWAP', ''));
+    const spot = (await load(hintsOf({ exchange: 'okx', spot: true }))).results;
+    expect(spot).toMatchObject([{ symbol: 'BTC/USDT' }]);
+    expect(JSON.stringify(spot)).not.toContain('contracts');
+  });
+
   test('a table without times says which columns it has', async () => {
     fixture.put('prices.csv', 'close,high,low,open\n1,2,1,1\n1,2,1,1');
     expect((await load()).results).toMatchObject([

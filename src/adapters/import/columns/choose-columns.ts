@@ -261,6 +261,10 @@ class Chooser {
         this.#notes.push(
           `${this.#names[base]} times the price is not ${this.#names[quote]}: it may count contracts. --columns volume=NAME takes another column`,
         );
+      } else if (this.#plain[base] === 'vol' && this.#isDerivative()) {
+        this.#notes.push(
+          `volume is ${this.#names[base]}: of derivatives of OKX it counts contracts, not units of the base asset`,
+        );
       }
       return base;
     }
