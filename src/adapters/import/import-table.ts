@@ -13,6 +13,7 @@ import {
   ccxtMarket,
   exchangeFor,
   isNotOfBinance,
+  pairInName,
   type NamedSymbol,
   statedMode,
   symbolOfName,
@@ -174,7 +175,8 @@ function symbolOf(
   if (name === null) return NO_SYMBOL;
   // Names of Databento are not pairs: a share such as GBTC is not split into G/BTC.
   const namesPairs = table !== 'databento';
-  const mode = market.mode ?? statedMode(hints);
+  const isUnnamed = market.exchange === undefined && hints.exchange === undefined;
+  const mode = market.mode ?? statedMode(hints) ?? (isUnnamed ? pairInName(name)?.mode : undefined);
   return symbolOfName(name, namesPairs ? { ...market, ...(mode && { mode }) } : {}, symbols);
 }
 

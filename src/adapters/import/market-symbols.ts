@@ -265,18 +265,32 @@ const LETTER_QUOTES = [...NAMED_QUOTES, 'USD', 'EUR', 'GBP', 'JPY', 'CHF'].sort(
 );
 
 /**
- * Pair at the beginning of a file's name: `BTC-USD.csv`, `EURUSD_2024.csv`, `gbpusd-m1.csv`. Pairs in fiat currencies are spot; others may
+ * Pair in the name of a file: `BTC-USD.csv`, `EURUSD_2024.csv`, `coinbase-1h-btc-usd.csv`. Pairs in fiat currencies are spot; others may
  * be perpetuals.
  */
 export function pairInName(
   fileName: string,
 ): { readonly symbol: string; readonly mode?: TradingMode } | undefined {
-  const [stem] = fileName.split('.') as [string];
-  const [, base, quote] = /^([A-Za-z0-9]{2,10})[-_ ]([A-Za-z]{3,5})(?![A-Za-z0-9])/.exec(stem) ?? [];
-  if (base && quote && /^[A-Z]+$/.test(quote) && (FIAT.has(quote) || NAMED_QUOTES.has(quote))) {
-    return namedPair(base.toUpperCase(), quote);
+  const parts = fileName.split('.')[0]!.split(/[-_ ,()]+/);
+  for (const [index, part] of parts.entries()) {
+    const found = pairOfParts(part, parts[index + 1]) ?? pairOfLetters(part);
+    if (found) return found;
   }
-  const [letters = ''] = /^[A-Za-z0-9]{5,14}(?![A-Za-z0-9])/.exec(stem) ?? [];
+  return undefined;
+}
+
+/** `BTC` and `USD`; small letters only with a dollar, because words are others. */
+function pairOfParts(base: string, quote = '') {
+  const upper = quote.toUpperCase();
+  const isQuote = FIAT.has(upper) || NAMED_QUOTES.has(upper);
+  const isWritten = quote === upper || (upper.includes('USD') && base.length >= 3);
+  if (!isQuote || !isWritten || !/^[A-Za-z0-9]{2,10}$/.test(base)) return undefined;
+  return namedPair(base.toUpperCase(), upper);
+}
+
+/** `BTCUSDT`, `eurusd`. */
+function pairOfLetters(letters: string) {
+  if (!/^[A-Za-z0-9]{5,14}$/.test(letters)) return undefined;
   const upper = letters.toUpperCase();
   const [first, last] = [upper.slice(0, 3), upper.slice(3)];
   if (upper.length === 6 && FIAT.has(first) && FIAT.has(last)) return namedPair(first, last);

@@ -231,6 +231,8 @@ describe('names and series', () => {
     ['gbpjpy-m1-2024.csv', 'imported', 'GBP/JPY'],
     ['usdchf.csv', 'imported', 'USD/CHF'],
     ['ETHUSD_Daily.csv', 'imported', 'ETH/USD'],
+    ['FOREX_EURUSD_1H_ASK.csv', 'imported', 'EUR/USD'],
+    ['some-1h-btc-usd.csv', 'imported', 'BTC/USD'],
   ])('%s is stored as %s %s', async (name, exchange, symbol) => {
     fixture.put(name, two);
     const { results } = await load();
@@ -281,6 +283,27 @@ describe('names and series', () => {
     expect(results).toMatchObject([
       { symbol: 'A/USD', rows: 12, duplicates: 0 },
       { symbol: 'B/USD', rows: 12, duplicates: 0 },
+    ]);
+  });
+
+  test('a symbol in rows that is in dollars is spot where nothing names an exchange', async () => {
+    const rows = `date,symbol,open,high,low,close\n${FIRST},BTCUSD,100,103,99,101\n${SECOND},BTCUSD,101,104,100,102`;
+    fixture.put('prices.csv', rows);
+    expect((await load()).results).toMatchObject([{ symbol: 'BTC/USD', exchange: 'imported' }]);
+    // There it may be an inverse perpetual.
+    expect((await load({ exchange: 'bitmex' })).results).toMatchObject([{ outcome: 'skipped' }]);
+  });
+
+  test.each([
+    ['A:open,A:high,A:low,A:close,A:volume,B:open,B:high,B:low,B:close,B:volume'],
+    ['Open_A,High_A,Low_A,Close_A,Volume_A,Open_B,High_B,Low_B,Close_B,Volume_B'],
+  ])('columns of several symbols are series of their own: %s', async (header) => {
+    const text = `time,${header}\n${FIRST},100,103,99,101,10,,,,,\n${SECOND},101,104,100,102,20,1,2,1,2,5`;
+    fixture.put('prices.csv', text);
+    const options = hintsOf({ symbols: 'A=A/USD,B=B/USD', exchange: 'nyse', timeframe: '1h' });
+    expect((await load(options)).results).toMatchObject([
+      { symbol: 'A/USD', rows: 2 },
+      { symbol: 'B/USD', rows: 1 },
     ]);
   });
 

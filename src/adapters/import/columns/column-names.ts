@@ -66,6 +66,7 @@ export const TIMES = plain([
   'gmt_time',
   'local_time',
   'time_utc',
+  'utc_time',
   'date_utc',
   'datetime_utc',
   'timestamp_utc',

@@ -212,11 +212,34 @@ function namesIn(
     return { names: ['', ...names], ...shape };
   }
   if (isNumbered(best)) return shapeOf(width, samples);
+  const wide = symbolsInNames(best);
+  if (wide) return wide;
   const others = full.filter((cells) => cells !== best);
   const symbols = others.find((cells) => cells.slice(1).filter((cell) => cell.trim() !== '').length >= 4);
   const index = others.at(-1)?.[0]?.trim();
   const names = others.length > 0 && index ? [index, ...best.slice(1)] : best;
   return { names, ...(symbols && { symbols }), notes: [] };
+}
+
+const PART = /^(?<before>.+?)[ :._-](?<role>adj close|open|high|low|close|volume)$/i;
+const PART_FIRST = /^(?<role>adj close|open|high|low|close|volume)[ :._-](?<after>.+)$/i;
+
+/** Names of columns with a symbol in each, such as `BTC:open,BTC:high` and `ETH:open`; undefined unless there are several symbols. */
+function symbolsInNames(cells: readonly string[]): Named | undefined {
+  const parts = cells.map((cell) => {
+    const { before, after, role } = (PART.exec(cell.trim()) ?? PART_FIRST.exec(cell.trim()))?.groups ?? {};
+    return { symbol: before ?? after ?? '', role: role ?? cell };
+  });
+  const opens = new Set(parts.filter(({ role }) => plainName(role) === 'open').map(({ symbol }) => symbol));
+  const sides = [...opens].map((symbol) => symbol.toLowerCase());
+  // Bids and asks are of one symbol.
+  if (opens.size < 2 || opens.has('') || sides.includes('bid')) return undefined;
+  const symbols = parts.map(({ symbol }) => (opens.has(symbol) ? symbol : ''));
+  return {
+    names: parts.map(({ symbol, role }, at) => (opens.has(symbol) ? role : cells[at]!)),
+    symbols,
+    notes: [],
+  };
 }
 
 const isTimeName = (name: string) => [...OPEN_TIMES, ...TIMES].includes(plainName(name));

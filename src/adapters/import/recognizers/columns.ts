@@ -81,7 +81,7 @@ function contentOf(file: Candidate, format: Format, plan: Pick<CsvPlan, 'names'>
     table: TABLES[format],
     format,
     names: {
-      symbol: folders.symbol ?? vendor?.groups.symbol ?? inName.symbol ?? pair?.symbol ?? null,
+      symbol: folders.symbol ?? vendor?.groups.symbol ?? symbolIn(inName.symbol, pair?.symbol) ?? null,
       timeframe: folders.timeframe ?? inName.timeframe ?? null,
       exchange,
     },
@@ -95,6 +95,12 @@ function namesIn(fileName: string): Partial<SeriesNames> {
   const found = TIMEFRAME.exec(fileName);
   if (!found || found.index === 0) return {};
   return { symbol: fileName.slice(0, found.index), timeframe: found.groups!.timeframe! };
+}
+
+/** What is before the timeframe, unless the pair is elsewhere: `BTC_USDT_USDT_1h` has more than a pair, `data-1h-btc-usd` has it later. */
+function symbolIn(before: string | null | undefined, pair: string | undefined): string | null | undefined {
+  if (!before || !pair) return before ?? pair;
+  return before.toUpperCase().startsWith(pair.split('-')[0]!) ? before : pair;
 }
 
 const TABLES = { CSV: 'csv', JSON: 'json', Parquet: 'parquet', Feather: 'feather' } as const;
