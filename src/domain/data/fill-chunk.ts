@@ -115,7 +115,7 @@ async function fetchMissing(
   { exchange, key, signal }: FillRequest,
   stored: Set<number>,
   intervals: readonly TimeInterval[],
-): Promise<CleanedCandles> {
+): Promise<{ candles: Candles; changes: CandleChanges }> {
   const step = TIMEFRAME_MS[key.timeframe];
   const fetch = async ({ start, end }: TimeInterval) =>
     cleanCandles(await exchange.fetchCandles(key.symbol, key.timeframe, start, end, signal), {
