@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
+import { runInProcess } from '../support/command.ts';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
 import { SOL, seedData, startCollection } from './support/seed-data.ts';
@@ -159,6 +160,62 @@ describe.skipIf(!hasChromium)('the data page', () => {
     await detail.getByRole('button', { name: 'Cancel the collection' }).click();
     await detail.getByText('cancelled').waitFor();
     await page.getByRole('cell', { name: 'cancelled' }).waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('an import is undone, and its series renamed, copied and deleted', async () => {
+    const { platform } = dashboard;
+    const folder = mkdtempSync(join(tmpdir(), 'touchstone-series-'));
+    const file = join(folder, 'prices.csv');
+    const days = (price: number) =>
+      Array.from(
+        { length: 30 },
+        (_, day) => `${Date.UTC(2024, 0, 1 + day)},${price},${price},${price},${price},1`,
+      );
+    for (const price of [100, 200]) {
+      writeFileSync(file, ['time,open,high,low,close,volume', ...days(price)].join('\n'));
+      const options = ['--symbols', 'X/USD', '--exchange', 'kraken', '--timeframe', '1d'];
+      expect((await runInProcess(platform.home, ['import', file, ...options])).code).toBe(0);
+    }
+    rmSync(folder, { recursive: true });
+    const stored = async (exchange: string, symbol: string) => {
+      const query = new URLSearchParams({
+        exchange,
+        symbol,
+        timeframe: '1d',
+        trading_mode: 'spot',
+        limit: '1',
+      });
+      const response = await fetch(`${platform.info.data_collection_url}/api/v1/candles?${query}`);
+      const { close } = (await response.json()) as { close?: number[] };
+      return close?.[0];
+    };
+    expect(await stored('kraken', 'X/USD')).toBe(200);
+    const { page, problems, findings, close } = await dashboard.open(
+      '/data?exchange=kraken&series=X%2FUSD+1d',
+    );
+    const dialog = page.getByRole('dialog');
+    const act = async (name: string, confirm: string, fields: Readonly<Record<string, string>> = {}) => {
+      await page.getByRole('button', { name, exact: true }).click();
+      for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
+      await dialog.getByRole('button', { name: confirm, exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await page.getByText('Nothing uses it now').waitFor();
+    expect(await findings()).toEqual([]);
+    await act('Undo the import', 'Undo the import');
+    await page.getByRole('button', { name: 'Undo the import' }).waitFor({ state: 'detached' });
+    expect(await stored('kraken', 'X/USD')).toBe(100);
+
+    await act('Copy or rename', 'Copy', { Exchange: 'bitstamp' });
+    expect([await stored('kraken', 'X/USD'), await stored('bitstamp', 'X/USD')]).toEqual([100, 100]);
+    await act('Copy or rename', 'Rename', { Symbol: 'Y/USD' });
+    expect([await stored('kraken', 'X/USD'), await stored('kraken', 'Y/USD')]).toEqual([undefined, 100]);
+
+    await page.goto(`${dashboard.url}/data?exchange=bitstamp&series=X%2FUSD+1d`);
+    await act('Delete', 'Delete the candles');
+    expect(await stored('bitstamp', 'X/USD')).toBeUndefined();
     expect(await problems()).toEqual([]);
     await close();
   });
