@@ -1,8 +1,8 @@
 import type { ImportedSeries } from '#adapters/import/summary.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { TIMEFRAMES } from '#contract/values/timeframes.ts';
-import { tradingModeOf } from '#domain/shared/validate.ts';
 import { allowedTimeframes } from '#domain/config/check-timeframes.ts';
+import { tradingModeOf } from '#domain/shared/validate.ts';
 import { resolveParameters } from '#engine/definitions/parameters.ts';
 import { buyAndHold } from '#engine/strategies/buy-and-hold.ts';
 import { donchianTrend } from '#engine/strategies/donchian-trend.ts';
