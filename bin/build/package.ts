@@ -23,6 +23,7 @@ const ENTRIES = [
   'src/adapters/definitions/strategy-check-child.ts',
   'src/adapters/definitions/strip-types.ts',
   'src/adapters/processes/strategy-rules.ts',
+  'src/adapters/import/import-process.ts',
   'src/adapters/import/read-process.ts',
 ];
 /** Folders of which every module is compiled: strategies import any file of the engine, and tasks are started by name. */

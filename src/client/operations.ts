@@ -310,3 +310,21 @@ export const getCollection = /* @__PURE__ */ get<'getCollection'>(data_collectio
 
 /** Cancel a pending or running collection. */
 export const cancelCollection = /* @__PURE__ */ postOnce<'cancelCollection'>(data_collection, '/collections/{collection_id}/cancel');
+
+/** Begin an import of files. */
+export const createImport = /* @__PURE__ */ postOnce<'createImport'>(data_collection, '/imports');
+
+/** Imports of files, newest first. */
+export const listImports = /* @__PURE__ */ get<'listImports'>(data_collection, '/imports');
+
+/** An import of files with its preview or result. */
+export const getImport = /* @__PURE__ */ get<'getImport'>(data_collection, '/imports/{import_id}');
+
+/** Read the files of an import and say what would be stored. */
+export const previewImport = /* @__PURE__ */ postOnce<'previewImport'>(data_collection, '/imports/{import_id}/preview');
+
+/** Import the files. */
+export const startImport = /* @__PURE__ */ postOnce<'startImport'>(data_collection, '/imports/{import_id}/start');
+
+/** End an import and remove its files. */
+export const cancelImport = /* @__PURE__ */ postOnce<'cancelImport'>(data_collection, '/imports/{import_id}/cancel');

@@ -30,6 +30,7 @@ import { challengeListener } from '#runtime/challenge-listener.ts';
 import { createLogger, type Log, runInContext } from '#runtime/log.ts';
 import { openAccess } from './access.ts';
 import { startEvents } from './events.ts';
+import { LocalFileImports } from './file-imports.ts';
 import { LOCAL_TABLES, PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import {
@@ -131,6 +132,7 @@ async function startServices(
       registry: openRegistry(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT).registry,
     },
     exchangesOf(foundation),
+    openImports(foundation, service),
   );
   running.add(() => data.stop());
   const dataProxy = localDataProxy(data.url, access.serviceToken);
@@ -212,6 +214,18 @@ function serviceOptions({ options, folder, storage, stores, log }: Foundation) {
     cursorKey: storedCursorKey(stores.dynamo, 'registry', LOCAL_TABLES.registry),
     checkDiskSpace: diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256),
   };
+}
+
+function openImports({ folder, storage, log }: Foundation, service: ReturnType<typeof serviceOptions>) {
+  return new LocalFileImports({
+    folder: join(folder.path, 'imports'),
+    storage,
+    platformExchange: service.exchange,
+    clock: Date,
+    ids: ulids,
+    checkDiskSpace: service.checkDiskSpace,
+    log,
+  });
 }
 
 function exchangesOf({ options, log }: Foundation) {

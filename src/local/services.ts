@@ -33,10 +33,13 @@ import type { CursorKey } from '#runtime/signed-cursors.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type DashboardState, reportPageOf, withDashboard } from './dashboard.ts';
 import { LocalDownloads } from './downloads.ts';
+import type { LocalFileImports } from './file-imports.ts';
 import { LocalSignalUploads } from './signal-uploads.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
+
+type App = Pick<ServiceApp, 'fetch'>;
 
 export interface LocalServiceOptions {
   readonly port: number;
@@ -106,7 +109,7 @@ export async function startBackend(
     readonly authenticationEnforced: boolean;
     readonly strategyServiceUrl: string;
     /** Other services of this process, served at the backend's address too. */
-    readonly otherServices: Readonly<Partial<Record<ServiceName, ServiceApp>>>;
+    readonly otherServices: Readonly<Partial<Record<ServiceName, App>>>;
     /** Dashboard at `/`; absent: none. */
     readonly dashboard?: (() => DashboardState) | undefined;
   },
@@ -174,10 +177,12 @@ export async function startDataCollection(
   options: LocalServiceOptions,
   stores: MarketStores & Pick<DataCollectionDeps, 'jobs' | 'hyperoptJobs' | 'registry'>,
   exchanges: Exchanges = openExchanges(),
-): Promise<{ readonly url: string; readonly app: ServiceApp; stop(): Promise<void> }> {
+  imports: LocalFileImports | null = null,
+): Promise<{ readonly url: string; readonly app: App; stop(): Promise<void> }> {
   const service = createDataCollectionService(
     {
       ...stores,
+      imports,
       clock: Date,
       ids: ulids,
       digest: sha256,
@@ -188,14 +193,16 @@ export async function startDataCollection(
     },
     hosting(options),
   );
-  const server = await serve(service.app, listening(options));
+  const app = imports?.infront(service.app) ?? service.app;
+  const server = await serve(app, listening(options));
   service.resume();
   return {
     url: server.url,
-    app: service.app,
+    app,
     stop: async () => {
       await server.close();
       await service.stop();
+      await imports?.stop();
     },
   };
 }

@@ -31,6 +31,8 @@ const service = createDataCollectionService(
     clock: Date,
     ids: ulids,
     digest: sha256,
+    // Files would have to be uploaded to the container.
+    imports: null,
   },
   {
     log,

@@ -50,6 +50,14 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'transferOwnership',
   ],
   'files, which a program sends': ['createSignals', 'listSignals', 'getSignals', 'deleteSignals'],
+  'files, which a page sends: agents run `touchstone import`': [
+    'createImport',
+    'listImports',
+    'getImport',
+    'previewImport',
+    'startImport',
+    'cancelImport',
+  ],
   'for the program that trades': ['routeKey', 'assignKey', 'logTrades'],
   'events sent out of the platform: for people': [
     'createWebhook',

@@ -11,6 +11,8 @@ import { VERSION } from '#runtime/version.ts';
 
 /** Operations whose body has no required field. */
 const MAY_BE_EMPTY = [
+  'previewImport',
+  'startImport',
   'updateWebhook',
   'advanceChallenge',
   'holdChallenge',

@@ -50,8 +50,8 @@ describe('operations table', () => {
   it('only what finds its first creation again takes an Idempotency-Key', () => {
     const creating = rows.filter(({ method, success }) => method === 'POST' && 201 in success);
     const unrepeatable = creating.filter((row) => !takesIdempotencyKey(row)).map(({ id }) => id);
-    // Its secret is returned once, so a repeat creates another one.
-    expect(unrepeatable).toEqual(['createWebhook']);
+    // A secret, or the address for files, is returned once, so a repeat creates another one.
+    expect(unrepeatable).toEqual(['createWebhook', 'createImport']);
   });
 
   it.each(STABLE)('operations table contains %s', (row) => {
@@ -160,6 +160,10 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   renameSeries: 'admin',
   copySeries: 'admin',
   undoImport: 'admin',
+  createImport: 'admin',
+  previewImport: 'admin',
+  startImport: 'admin',
+  cancelImport: 'admin',
   shareBacktest: 'researcher',
   shareModel: 'researcher',
   startHyperopt: 'researcher',

@@ -74,6 +74,7 @@ export async function prepare(
   const { signals_id } = await send(`${backend}/api/v1/signals`, upload);
   const symbols = { symbols: ['BTC/USDT:USDT'], timeframe: '1h' };
   const { collection_id } = await send(`${collection}/api/v1/collections`, { ...symbols, ...JANUARY });
+  const { import_id } = await send(`${collection}/api/v1/imports`, { files: 1, bytes: 1 });
   const known = {
     job_id: [first, second, job_id],
     model_name: [MODEL],
@@ -83,6 +84,7 @@ export async function prepare(
     delivery_id: deliveries.items.map((each: any) => each.delivery_id),
     signals_id: [signals_id],
     collection_id: [collection_id],
+    import_id: [import_id],
     alias: ['shadow'],
     file: ['trades.csv', 'report.json'],
     symbol: ['BTC/USDT:USDT', 'ETH/USDT:USDT'],

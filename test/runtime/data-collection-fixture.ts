@@ -83,6 +83,7 @@ export function dataCollectionFixture() {
         defaultExchange: 'test',
         ids: ulids,
         digest: sha256,
+        imports: null,
       },
       {
         log,

@@ -4,6 +4,7 @@ import type { InstrumentStore } from '#domain/data/instrument-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withServiceTokens } from '#runtime/fixed-tokens.ts';
 import { at, BTC, ETH, HOUR, type Market, untilAborted } from '../domain/data/market.ts';
+import { post } from '../support/backend.ts';
 import { COLLECTION, dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
 const fixture = dataCollectionFixture();
@@ -531,6 +532,15 @@ describe('service token', () => {
   it('health requires no token', async () => {
     expect((await create({}, { authenticate }).app.request('/api/v1/health')).status).toBe(200);
   });
+});
+
+it('host that receives no files lists none, and says how candles get there', async () => {
+  expect((await get('/api/v1/imports')).body).toEqual({ items: [], count: 0 });
+  const response = await fixture.service.app.request('/api/v1/imports', post({ files: 1, bytes: 1 }));
+  const { detail } = (await response.json()) as { detail: { code: string; message: string } };
+  expect([response.status, detail.code]).toEqual([409, 'RES005']);
+  expect(detail.message).toContain('touchstone import');
+  expect((await get('/api/v1/imports/im-1')).status).toBe(404);
 });
 
 it('service serves its documentation', async () => {

@@ -1,20 +1,16 @@
 import { basename, relative, resolve } from 'node:path';
 import cliProgress from 'cli-progress';
-import { ulids } from '#adapters/ids.ts';
-import { keepingReplaced } from '#adapters/import/batched-writes.ts';
-import { chooseExchange } from '#adapters/import/choose-exchange.ts';
-import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
-import { FileReader } from '#adapters/import/formats/file-reader.ts';
+import type { Found } from '#adapters/import/find.ts';
 import { hintsOf, type ImportHints } from '#adapters/import/hints.ts';
-import { importFiles } from '#adapters/import/import-files.ts';
-import { PreviewStore } from '#adapters/import/preview-store.ts';
+import { nextCommands } from '#adapters/import/next-command.ts';
+import type { PreviewStore } from '#adapters/import/preview-store.ts';
+import { recognizedFiles } from '#adapters/import/recognized-files.ts';
+import { runImport } from '#adapters/import/run-import.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
-import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
-import { openMarketStores } from '#adapters/open-market-stores.ts';
+import type { ImportedSeries } from '#adapters/import/summary.ts';
 import type { Calendar } from '#contract/values/calendars.ts';
 import { formatCount } from '#contract/values/format-count.ts';
 import { listNames } from '#contract/values/list-names.ts';
-import { SIMULATED } from '#contract/values/names.ts';
 import { missingIn } from '#domain/data/gaps/explain-gaps.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
@@ -23,25 +19,11 @@ import type { PlatformInfo } from '../../../src/local/platform-info.ts';
 import { UsageError } from '../options.ts';
 import { duration, escapeControlChars, minute, number, table, wrap } from '../output.ts';
 import { missingText } from './missing-text.ts';
-import { nextCommands } from './next-command.ts';
 
-/** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
-const REAL_EXCHANGE = 'binanceusdm';
 /** Names shown per message and in a cell of a table. */
 const NAMES_SHOWN = 3;
 /** Characters per line of a cell. */
 const CELL_WIDTH = 60;
-
-const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
-  candles: 'candles',
-  rates: 'funding rates',
-  events: 'funding rates with mark prices',
-  marks: 'mark prices',
-  table: 'series named in the rows',
-  companion: 'checksums',
-  other: 'not for import',
-  unreadable: 'not readable',
-};
 
 export interface ImportCommandOptions extends ImportHints {
   readonly calendar?: Calendar;
@@ -61,49 +43,38 @@ export async function importCandles(
   path: string,
   options: ImportCommandOptions,
 ): Promise<number> {
-  const found = await findFiles(path, statedBy(options));
-  if (!options.json) printFound(found, path);
+  let bar: ReturnType<typeof progressBar> | undefined;
+  const started = performance.now();
+  const run = await runImport(platform.storage, path, {
+    hints: statedBy(options),
+    calendar: options.calendar,
+    dryRun: options.dryRun,
+    platformExchange: platform.exchange,
+    onFound: (files) => {
+      if (!options.json) printFound(files, path);
+      if (files.files.length > 0) bar = progressBar(files);
+    },
+    onProgress: (done) => bar?.update(done),
+  }).finally(() => bar?.stop());
+  const { found, results, series } = run;
   if (found.files.length === 0) {
     if (options.json) console.log(JSON.stringify({ recognized: [], files: [], series: [] }));
     return 1;
   }
-  const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
-  const exchange = chooseExchange(found, options.exchange, fallback);
-  const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
-  const { candles, series: stored } = openMarketStores(platform.storage);
-  const preview = new PreviewStore(candles);
-  const store = options.dryRun ? preview : keepingReplaced(candles, ulids.ulid(), options.calendar);
-  const started = performance.now();
-  const bar = progressBar(found);
-  const reader = new FileReader();
-  const results = await importFiles(found, {
-    store,
-    reader,
-    exchange,
-    spotExchange,
-    keepNamed: options.exchange === undefined,
-    clock: Date,
-    onProgress: bar.update,
-  }).finally(() => {
-    reader.close();
-    bar.stop();
-  });
   const imported = results.filter((result) => result.outcome === 'imported');
   const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
-  const series =
-    imported.length > 0 && !options.dryRun ? await summarizeImport(results, candles, stored) : [];
   const hasSpot = imported.some(isSpot);
   if (options.json) {
-    const exchanges = { exchange, ...(hasSpot && { spot_exchange: spotExchange }) };
+    const exchanges = { exchange: run.exchange, ...(hasSpot && { spot_exchange: run.spotExchange }) };
     const recognized = recognizedFiles(found);
-    const dry = options.dryRun && { dry_run: preview.series };
+    const dry = options.dryRun && { dry_run: run.previews };
     console.log(JSON.stringify({ ...exchanges, recognized, files: results, series, ...dry }));
     return code;
   }
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (series.length > 0) printSeries(series, nameOf);
-  await printMissing(series, stored);
-  if (options.dryRun) printPreview(preview);
+  await printMissing(series, run.stored);
+  if (options.dryRun) printPreview(run.previews);
   printNotes(results, nameOf);
   printRejected(results, found, nameOf);
   if (options.dryRun) {
@@ -145,45 +116,12 @@ function statedBy({ json: _, dryRun: __, calendar: ___, ...options }: ImportComm
 }
 
 /** The first rows of each series as they would be stored. */
-function printPreview({ series }: PreviewStore): void {
+function printPreview(series: PreviewStore['series']): void {
   for (const { exchange, symbol, timeframe, rows } of series) {
     console.log(`First rows of ${exchange} ${symbol} ${timeframe}:`);
     const cells = rows.map(([time, ...values]) => [new Date(time!).toISOString(), ...values.map(String)]);
     console.log(table(['Time (UTC)', 'Open', 'High', 'Low', 'Close', 'Volume'], cells));
   }
-}
-
-/** Files of one kind. Empty strings and lists: not known before the files are read. */
-interface RecognizedFiles {
-  /** Name of the recognizer; empty for files that none knows. */
-  readonly recognizer: string;
-  readonly content: string;
-  readonly market: string;
-  readonly symbols: readonly string[];
-  readonly timeframes: readonly string[];
-  readonly format: string;
-  readonly files: number;
-  readonly bytes: number;
-}
-
-function recognizedFiles({ files }: Found): RecognizedFiles[] {
-  const groups = Map.groupBy(files, ({ recognizer, content }) =>
-    JSON.stringify([recognizer, KINDS[content.kind], ...marketCells(content)]),
-  );
-  return [...groups].map(([group, of]) => {
-    const [recognizer, content, market, format] = JSON.parse(group) as [string, string, string, string];
-    const names = of.map((file) => namesOf(file.content));
-    return {
-      recognizer,
-      content,
-      market,
-      symbols: [...new Set(names.flatMap(({ symbol }) => symbol ?? []))],
-      timeframes: ALL_TIMEFRAMES.filter((each) => names.some(({ timeframe }) => timeframe === each)),
-      format,
-      files: of.length,
-      bytes: of.reduce((total, file) => total + file.bytes, 0),
-    };
-  });
 }
 
 /** What each kind of file holds, before it is read. */
@@ -202,21 +140,6 @@ function printFound(found: Found, path: string): void {
   if (rows.length === 0) return;
   const head = ['Recognized', 'Content', 'Market', 'Symbols', 'Timeframes', 'Format', 'Files', 'MB'];
   console.log(table(head, rows.sort()));
-}
-
-/** Trading mode and format, where they are known before the file is read. */
-function marketCells(content: FoundFile['content']): readonly [market: string, format: string] {
-  if ('symbol' in content) return [tradingModeOf(content.symbol), content.format];
-  return content.kind === 'table' ? [content.mode ?? '', content.format] : ['', ''];
-}
-
-function namesOf(content: FoundFile['content']) {
-  return content.kind === 'table'
-    ? content.names
-    : {
-        symbol: 'symbol' in content ? content.symbol : null,
-        timeframe: 'timeframe' in content ? content.timeframe : null,
-      };
 }
 
 /** The first items and how many more there are, in lines of a table's cell. */

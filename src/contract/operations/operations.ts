@@ -4,6 +4,7 @@ import { BACKTEST_OPERATIONS } from './backtests.ts';
 import { CHALLENGE_OPERATIONS } from './challenges.ts';
 import { DATA_COLLECTION_OPERATIONS } from './data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './hyperopt.ts';
+import { IMPORT_OPERATIONS } from './imports.ts';
 import { JOB_EVENT_OPERATIONS } from './job-events.ts';
 import { MLFLOW_ARTIFACT_OPERATIONS } from './mlflow-artifacts.ts';
 import { MLFLOW_EXPERIMENT_OPERATIONS } from './mlflow-experiments.ts';
@@ -32,6 +33,7 @@ export const OPERATION_GROUPS = {
   hyperopt: HYPEROPT_OPERATIONS,
   challenges: CHALLENGE_OPERATIONS,
   dataCollection: DATA_COLLECTION_OPERATIONS,
+  imports: IMPORT_OPERATIONS,
 } as const satisfies Readonly<Record<string, readonly Operation[]>>;
 
 export type OperationGroup = keyof typeof OPERATION_GROUPS;

@@ -35,6 +35,7 @@ export const ERRORS = {
   OPT002: { status: 400, message: 'Every trial of the hyperopt job failed' },
   CHL001: { status: 404, message: 'Challenge not found' },
   COL001: { status: 404, message: 'Collection not found' },
+  IMP001: { status: 404, message: 'Import not found' },
   HOOK001: { status: 404, message: 'Webhook not found' },
   HOOK002: { status: 404, message: 'Delivery not found' },
   SIG001: { status: 404, message: 'File of signals not found' },

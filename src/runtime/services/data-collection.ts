@@ -22,14 +22,17 @@ import { getSeries, listSeries } from '#domain/data/list-series.ts';
 import { getCollection, listCollections } from '#domain/data/read-collections.ts';
 import { type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
 import { getHealth } from '#domain/get-health.ts';
+import type { ImportDeps } from '#domain/imports/file-imports.ts';
 import { callerOf } from '../authenticate.ts';
 import type { GroupHandlers } from '../handler.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
 import { documentation } from '../swagger-ui.ts';
 import { VERSION } from '../version.ts';
+import { importHandlers } from './imports.ts';
 
 /** Dependencies that differ by host. */
 export type DataCollectionDeps = StartCollectionDeps &
+  ImportDeps &
   Omit<CollectionWorkerDeps, 'log' | 'every'> &
   Omit<ChangeSeriesDeps, 'candles'> & {
     readonly candles: CollectionWorkerDeps['candles'] & ChangeSeriesDeps['candles'];
@@ -56,7 +59,7 @@ export function createDataCollectionService(
   const worker = new CollectionWorker({ ...deps, every, log });
   const dataCollection = dataCollectionHandlers({ ...deps, worker, checkDiskSpace, log });
   return {
-    app: createService('data_collection', { dataCollection }, service),
+    app: createService('data_collection', { dataCollection, imports: importHandlers(deps) }, service),
     resume: () => worker.resume(),
     stop: () => worker.stop(),
   };

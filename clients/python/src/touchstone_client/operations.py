@@ -1270,3 +1270,51 @@ class DataCollection:
     def get_data_open_api(self) -> types.OpenApiDocument:
         """This document."""
         return self._connection.json(self._service, "GET", "/openapi.json")
+
+    def create_import(self, body: types.ImportRequest) -> types.CreatedImport:
+        """Begin an import of files.
+
+        Returns an address for their bytes, in local mode. Stages in AWS reject it with RES005: collect candles there. RES005 also while as many imports have not ended, or as many bytes are uploaded, as the platform takes.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/imports", body=body)
+
+    def list_imports(self) -> types.ImportList:
+        """Imports of files, newest first.
+
+        Those that have not ended, and the last 50 that have. None in AWS.
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/imports")
+
+    def get_import(self, import_id: str) -> types.ImportDetails:
+        """An import of files with its preview or result.
+
+        :param import_id: Shape `im-<id>`
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/imports/{import_id}", path_values={"import_id": import_id})
+
+    def preview_import(self, import_id: str, body: types.ImportOptions | None = None) -> types.ImportState:
+        """Read the files of an import and say what would be stored.
+
+        It stores nothing, as `touchstone import --dry-run`. RES005 before all files have arrived, while it runs, and after its end.
+
+        :param import_id: Shape `im-<id>`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/imports/{import_id}/preview", path_values={"import_id": import_id}, body=body)
+
+    def start_import(self, import_id: str, body: types.ImportOptions | None = None) -> types.ImportState:
+        """Import the files.
+
+        It continues without its client. Imports and previews run one after another. RES005 before all files have arrived, while it runs, and after its end. `undoImport` takes it back.
+
+        :param import_id: Shape `im-<id>`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/imports/{import_id}/start", path_values={"import_id": import_id}, body=body)
+
+    def cancel_import(self, import_id: str) -> types.ImportState:
+        """End an import and remove its files.
+
+        Months that are stored by then stay. RES005 when it has ended already.
+
+        :param import_id: Shape `im-<id>`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/imports/{import_id}/cancel", path_values={"import_id": import_id})

@@ -1978,6 +1978,30 @@ class CoverageSeries(TypedDict):
     """Every month from that of `first` to that of `last`, ascending; also those without a candle"""
 
 
+class CreatedImport(TypedDict):
+    import_id: str
+    status: Literal["receiving", "previewing", "previewed", "importing", "completed", "failed", "cancelled"]
+    """`receiving`: files arrive, or a preview can be asked for. `previewed`: it can be started. `completed`, `failed` and `cancelled` are final, and the files are gone"""
+    files: int
+    """Files that were announced"""
+    bytes: int
+    received_files: int
+    """Files that began to arrive"""
+    received_bytes: int
+    options: StatedImportOptions | None
+    """Those of the last preview or start"""
+    progress: float | None
+    """Read share of the files, 0 to 1; null while it waits for another import, and at rest"""
+    error: str | None
+    """Why the last preview or the import failed"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    upload_url: str
+    """Address at this service for a PUT of each file in pieces, with `path`, `offset` and `modified` (Unix ms) as query. It is a permission of its own and returned once"""
+
+
 class CurrentChallengeEvaluation(TypedDict):
     """Evaluation at the time of the request, on every page; it is not stored"""
 
@@ -2258,7 +2282,7 @@ class ErrorBody(TypedDict):
 
 class ErrorBodyDetail(TypedDict):
     code: str
-    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HOOK001, HOOK002, SIG001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
+    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, IMP001, HOOK001, HOOK002, SIG001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
     message: str
     field: str
     """Dotted path of the invalid field; empty without one"""
@@ -3015,6 +3039,120 @@ class HyperoptTrialParams(TypedDict):
     """Absent when no models are trained"""
 
 
+class ImportDetails(TypedDict):
+    import_id: str
+    status: Literal["receiving", "previewing", "previewed", "importing", "completed", "failed", "cancelled"]
+    """`receiving`: files arrive, or a preview can be asked for. `previewed`: it can be started. `completed`, `failed` and `cancelled` are final, and the files are gone"""
+    files: int
+    """Files that were announced"""
+    bytes: int
+    received_files: int
+    """Files that began to arrive"""
+    received_bytes: int
+    options: StatedImportOptions | None
+    """Those of the last preview or start"""
+    progress: float | None
+    """Read share of the files, 0 to 1; null while it waits for another import, and at rest"""
+    error: str | None
+    """Why the last preview or the import failed"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    report: ImportReport | None
+    """Of the last preview, or of the import once it has ended"""
+
+
+class ImportList(TypedDict):
+    items: list[ImportState]
+    """Newest first"""
+    count: int
+
+
+class ImportNote(TypedDict):
+    """A correction of rows of some files"""
+
+    note: str
+    files: int
+    names: list[str]
+    """The first three files"""
+
+
+class ImportOptions(TypedDict):
+    """Statements on the files, as the options of `touchstone import`"""
+
+    exchange: NotRequired[str | None]
+    """Exchange of the candles. Default: named by the files, else the configured exchange, else `binanceusdm`"""
+    symbols: NotRequired[str | None]
+    """Symbols of files that do not say them completely, separated by commas, such as `ETH/BTC`, or `ESH5=ES/USD:USD` for the series `ESH5` of a file"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Default: by name, else by the rows"""
+    columns: NotRequired[str | None]
+    """Columns by name or number, such as `time=when,volume=traded`"""
+    time_zone: NotRequired[str | None]
+    """Zone of times that state none, such as `Europe/Athens` or `UTC-5`. Default: UTC"""
+    spot: NotRequired[bool | None]
+    """Names such as `BTCUSDT` are spot pairs"""
+    skip_invalid: NotRequired[bool | None]
+    """Leave out and count wrong rows, which otherwise reject their file"""
+    calendar: NotRequired[Literal["XNYS", "CME", "24/7"] | None]
+    """When the markets are open. Default: found in three weeks of candles or more"""
+
+
+class ImportReport(TypedDict):
+    """What files hold, or what was stored of them"""
+
+    dry_run: bool
+    """True for a preview: nothing was stored"""
+    exchange: str | None
+    """Exchange of files that name none"""
+    spot_exchange: str | None
+    """The same of spot pairs"""
+    files: int
+    """Files that were read"""
+    imported_files: int
+    recognized: list[RecognizedFiles]
+    series: list[ImportedSeries]
+    """Ascending by symbol; the first 1,000"""
+    series_count: int
+    previews: list[SeriesPreview]
+    """In a preview the first 50 series"""
+    notes: list[ImportNote]
+    rejected: list[RejectedFiles]
+    """Failed files first"""
+    next: list[str]
+    """Commands of backtests on what was imported"""
+
+
+class ImportRequest(TypedDict):
+    files: int
+    """Number of files that will be sent"""
+    bytes: int
+    """Size of all files together, bytes"""
+
+
+class ImportState(TypedDict):
+    import_id: str
+    status: Literal["receiving", "previewing", "previewed", "importing", "completed", "failed", "cancelled"]
+    """`receiving`: files arrive, or a preview can be asked for. `previewed`: it can be started. `completed`, `failed` and `cancelled` are final, and the files are gone"""
+    files: int
+    """Files that were announced"""
+    bytes: int
+    received_files: int
+    """Files that began to arrive"""
+    received_bytes: int
+    options: StatedImportOptions | None
+    """Those of the last preview or start"""
+    progress: float | None
+    """Read share of the files, 0 to 1; null while it waits for another import, and at rest"""
+    error: str | None
+    """Why the last preview or the import failed"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+
+
 class ImportUndo(TypedDict):
     symbol: str
     """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot"""
@@ -3022,6 +3160,28 @@ class ImportUndo(TypedDict):
     """Only the series of this timeframe. Default: those that the last import of the symbol changed"""
     exchange: NotRequired[str | None]
     """Exchange of the series. Default: the configured exchange"""
+
+
+class ImportedSeries(TypedDict):
+    exchange: str
+    symbol: str
+    series: str
+    """Timeframe, or `funding`"""
+    files: int
+    rows: int
+    """Rows in the files"""
+    stored: int | None
+    """Rows stored between first and last; null in a preview"""
+    first: str
+    """ISO 8601, UTC"""
+    last: str
+    """ISO 8601, UTC"""
+    gaps: int | None
+    """Gaps between first and last; null for funding, and in a preview"""
+    missing: int | None
+    """Candles missing in these gaps"""
+    duplicates: int | None
+    """Rows merged into another row of the same time; null for funding"""
 
 
 class Instrument(TypedDict):
@@ -4203,6 +4363,23 @@ class QueueState(TypedDict):
     """Next start at the earliest; null: at any time"""
 
 
+class RecognizedFiles(TypedDict):
+    """Files of one kind"""
+
+    recognizer: str
+    """Kind of file; empty for files that are not known"""
+    content: str
+    market: str
+    """`futures`, `spot`, or empty before the file is read"""
+    symbols: list[str]
+    """The first three"""
+    symbol_count: int
+    timeframes: list[str]
+    format: str
+    files: int
+    bytes: int
+
+
 class RegimeCell(TypedDict):
     trend: Literal["up", "down"]
     """Sign of the 90-day return of the benchmark"""
@@ -4271,6 +4448,17 @@ class RegisterRequestThresholds(TypedDict):
     min_profit_factor: NotRequired[float | None]
     max_drawdown: NotRequired[float | None]
     """Percent, of either sign"""
+
+
+class RejectedFiles(TypedDict):
+    """Files that are not imported for one reason"""
+
+    outcome: Literal["skipped", "failed"]
+    reason: str
+    files: int
+    bytes: int
+    names: list[str]
+    """The first three files"""
 
 
 class ReportAssumptions(TypedDict):
@@ -4998,6 +5186,14 @@ class SeriesList(TypedDict):
     count: int
 
 
+class SeriesPreview(TypedDict):
+    exchange: str
+    symbol: str
+    timeframe: str
+    rows: list[list[float]]
+    """The first rows: open time in Unix ms, open, high, low, close, volume"""
+
+
 class SeriesRenaming(TypedDict):
     symbol: str
     """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` in spot"""
@@ -5176,6 +5372,25 @@ class StageRequest(TypedDict):
     """Stage without the check list; the release policy still applies. Role admin. Default: false"""
     waive: NotRequired[WaiveRequest | None]
     """Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin"""
+
+
+class StatedImportOptions(TypedDict):
+    exchange: NotRequired[str]
+    """Exchange of the candles. Default: named by the files, else the configured exchange, else `binanceusdm`"""
+    symbols: NotRequired[str]
+    """Symbols of files that do not say them completely, separated by commas, such as `ETH/BTC`, or `ESH5=ES/USD:USD` for the series `ESH5` of a file"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]]
+    """Default: by name, else by the rows"""
+    columns: NotRequired[str]
+    """Columns by name or number, such as `time=when,volume=traded`"""
+    time_zone: NotRequired[str]
+    """Zone of times that state none, such as `Europe/Athens` or `UTC-5`. Default: UTC"""
+    spot: NotRequired[bool]
+    """Names such as `BTCUSDT` are spot pairs"""
+    skip_invalid: NotRequired[bool]
+    """Leave out and count wrong rows, which otherwise reject their file"""
+    calendar: NotRequired[Literal["XNYS", "CME", "24/7"]]
+    """When the markets are open. Default: found in three weeks of candles or more"""
 
 
 class StoredSeriesItem(TypedDict):

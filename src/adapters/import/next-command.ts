@@ -1,4 +1,3 @@
-import type { ImportedSeries } from '#adapters/import/summary.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { allowedTimeframes } from '#domain/config/check-timeframes.ts';
@@ -9,6 +8,7 @@ import { donchianTrend } from '#engine/strategies/donchian-trend.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { divides, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { ImportedSeries } from './summary.ts';
 
 /** Built-in strategies, the one with the most startup candles first. */
 const STRATEGIES: readonly StrategyDefinition[] = [emaCrossover, donchianTrend, buyAndHold];

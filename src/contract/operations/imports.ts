@@ -1,0 +1,105 @@
+import {
+  CreatedImport,
+  ImportDetails,
+  ImportList,
+  ImportOptions,
+  ImportParams,
+  ImportRequest,
+  ImportState,
+} from '../market-data/imports.ts';
+import type { Operation } from '../values/operation.ts';
+
+const TAG = 'Imports';
+const IMPORTS = '/api/v1/imports';
+const IMPORT = '/api/v1/imports/{import_id}';
+
+/** Rows of the data collection service for imports of uploaded files. */
+export const IMPORT_OPERATIONS = [
+  {
+    id: 'createImport',
+    service: 'data_collection',
+    method: 'POST',
+    path: IMPORTS,
+    tag: TAG,
+    summary: 'Begin an import of files',
+    description:
+      'Returns an address for their bytes, in local mode. Stages in AWS reject it with RES005: collect candles there. RES005 also while as many imports have not ended, or as many bytes are uploaded, as the platform takes.',
+    body: ImportRequest,
+    success: { 201: { description: 'The import and the address for its files', schema: CreatedImport } },
+    errors: ['VAL005', 'RES005', 'DATA005'],
+    access: 'admin',
+    startsWork: true,
+    createsEachTime: true,
+  },
+  {
+    id: 'listImports',
+    service: 'data_collection',
+    method: 'GET',
+    path: IMPORTS,
+    tag: TAG,
+    summary: 'Imports of files, newest first',
+    description: 'Those that have not ended, and the last 50 that have. None in AWS.',
+    success: { 200: { description: 'All', schema: ImportList } },
+    errors: [],
+    access: 'viewer',
+  },
+  {
+    id: 'getImport',
+    service: 'data_collection',
+    method: 'GET',
+    path: IMPORT,
+    tag: TAG,
+    summary: 'An import of files with its preview or result',
+    params: ImportParams,
+    success: { 200: { description: 'The import', schema: ImportDetails } },
+    errors: ['IMP001'],
+    access: 'viewer',
+  },
+  {
+    id: 'previewImport',
+    service: 'data_collection',
+    method: 'POST',
+    path: `${IMPORT}/preview`,
+    tag: TAG,
+    summary: 'Read the files of an import and say what would be stored',
+    description:
+      'It stores nothing, as `touchstone import --dry-run`. RES005 before all files have arrived, while it runs, and after its end.',
+    params: ImportParams,
+    body: ImportOptions,
+    success: { 202: { description: 'Accepted: its `report` follows', schema: ImportState } },
+    errors: ['IMP001', 'VAL003', 'VAL005', 'RES005', 'DATA005'],
+    access: 'admin',
+    startsWork: true,
+    createsEachTime: true,
+  },
+  {
+    id: 'startImport',
+    service: 'data_collection',
+    method: 'POST',
+    path: `${IMPORT}/start`,
+    tag: TAG,
+    summary: 'Import the files',
+    description:
+      'It continues without its client. Imports and previews run one after another. RES005 before all files have arrived, while it runs, and after its end. `undoImport` takes it back.',
+    params: ImportParams,
+    body: ImportOptions,
+    success: { 202: { description: 'Accepted: its `report` follows', schema: ImportState } },
+    errors: ['IMP001', 'VAL003', 'VAL005', 'RES005', 'DATA005'],
+    access: 'admin',
+    startsWork: true,
+    createsEachTime: true,
+  },
+  {
+    id: 'cancelImport',
+    service: 'data_collection',
+    method: 'POST',
+    path: `${IMPORT}/cancel`,
+    tag: TAG,
+    summary: 'End an import and remove its files',
+    description: 'Months that are stored by then stay. RES005 when it has ended already.',
+    params: ImportParams,
+    success: { 200: { description: 'Cancelled', schema: ImportState } },
+    errors: ['IMP001', 'RES005', 'DATA005'],
+    access: 'admin',
+  },
+] as const satisfies readonly Operation[];
