@@ -108,6 +108,7 @@ interface Foundation {
   readonly log: Log;
 }
 
+/** Long because it is the list of the parts in the order of their start. */
 async function startServices(
   options: PlatformOptions,
   folder: DataFolder,
