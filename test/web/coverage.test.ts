@@ -56,8 +56,19 @@ describe('incomplete series', () => {
 describe('cells of the coverage map', () => {
   it.each([
     [month('2024-02', 696, 696), 'full', '', '2024-02: 696 of 696 candles, 0 gaps'],
-    [month('2024-02', 695, 696, { gap_count: 1 }), 'part', '99', '2024-02: 695 of 696 candles, 1 gap'],
-    [month('2024-02', 1, 44_640), 'part', '0', '2024-02: 1 of 44,640 candles, 0 gaps'],
+    [
+      month('2024-02', 695, 696, { gap_count: 1, missing: { closed: 0, no_trades: 0, damage: 1 } }),
+      'part',
+      '99',
+      '2024-02: 695 of 696 candles, 1 gap',
+    ],
+    [
+      month('2024-02', 695, 696, { gap_count: 1, missing: { closed: 0, no_trades: 1, damage: 0 } }),
+      'sparse',
+      '99',
+      '2024-02: 695 of 696 candles, 1 gap',
+    ],
+    [month('2024-02', 1, 44_640), 'sparse', '0', '2024-02: 1 of 44,640 candles, 0 gaps'],
     [month('2024-02', 0, 696, { gap_count: 1 }), 'none', '–', '2024-02: 0 of 696 candles, 1 gap'],
     [
       month('2024-02', 0, 696, { gap_count: 1, corrupt: true }),

@@ -38,6 +38,8 @@ describe.skipIf(!hasChromium)('the data page', () => {
     await page.getByText('No candles of sim are stored yet').waitFor();
     await page.getByText('No collection yet').waitFor();
     await page.getByRole('button', { name: 'Import files' }).first().click();
+    await page.getByText('Drop files or a folder here').waitFor();
+    await page.getByText('Import by a command').click();
     await page.getByText('npx --no-install touchstone import user_data/data/binance').waitFor();
     expect(await findings()).toEqual([]);
     expect(await problems()).toEqual([]);
@@ -56,7 +58,7 @@ describe.skipIf(!hasChromium)('the data page', () => {
     // January 10 to March 20, then June to August with July corrupt; the daily candles begin a year earlier.
     expect(await states(page, 'SOL/USDT 4h')).toEqual([
       ...Array(12).fill('absent'),
-      'part',
+      'sparse',
       'full',
       'part',
       'none',

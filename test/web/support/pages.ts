@@ -54,7 +54,7 @@ export function pagesToSee(seeded: Seeded): readonly PageToSee[] {
       ready: '.cover-line',
       isState: true,
     },
-    { name: 'data-import', path: '/data?import=true', ready: '.data-command', isState: true },
+    { name: 'data-import', path: '/data?import=new', ready: '.import-drop', isState: true },
     { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state', isState: true },
     { name: 'backtests', path: '/backtests', ready: 'tbody tr' },
     { name: 'compare', path: `/compare?ids=${backtest},${faster}`, ready: '.compare-curves canvas' },

@@ -199,7 +199,7 @@ const MapRow = memo(function MapRow(props: {
   );
 });
 
-const STATES = ['full', 'part', 'none', 'corrupt'] as const;
+const STATES = ['full', 'sparse', 'part', 'none', 'corrupt'] as const;
 
 /**
  * Months of a series as a picture, a path for each state: rows of sixty cells that come into view take longer to lay out and paint
@@ -253,7 +253,8 @@ function Freshness({ isStale: stale }: { readonly isStale: boolean }) {
 
 const LEGEND: readonly (readonly [CoverState, string, string])[] = [
   ['full', '', 'complete'],
-  ['part', '97', 'percent stored'],
+  ['sparse', '97', 'percent: begins, ends or did not trade'],
+  ['part', '97', 'percent: candles were lost'],
   ['none', '–', 'no candle'],
   ['corrupt', '!', 'corrupt'],
 ];

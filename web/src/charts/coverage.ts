@@ -3,8 +3,11 @@ import { decimal } from '../ui/format.ts';
 
 export type StoredMonth = StoredSeries['months'][number];
 
-/** State of a month of a series: `none` has no candle, `absent` is outside of the series. */
-export type CoverState = 'full' | 'part' | 'none' | 'corrupt' | 'absent';
+/**
+ * State of a month of a series. `part` lost candles; `sparse` lost none: the series begins or ends in it, or it has times without trades.
+ * `none` has no candle, `absent` is outside of the series.
+ */
+export type CoverState = 'full' | 'sparse' | 'part' | 'none' | 'corrupt' | 'absent';
 
 export interface CoverCell {
   readonly state: CoverState;
@@ -45,7 +48,10 @@ export function cellOf(month: StoredMonth | undefined): CoverCell {
   if (candles === 0) return { state: 'none', text: '–' };
   if (candles >= expected) return { state: 'full', text: '' };
   // Rounded down: a month that lacks one candle is not complete.
-  return { state: 'part', text: String(Math.floor((candles / expected) * 100)) };
+  return {
+    state: isIncomplete(month) ? 'part' : 'sparse',
+    text: String(Math.floor((candles / expected) * 100)),
+  };
 }
 
 /** A month in words: formatted only where somebody looks, since a map has thousands. */

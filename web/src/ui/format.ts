@@ -177,3 +177,10 @@ export function listed(names: readonly string[], shown: number): string {
   const more = names.length - shown;
   return more > 0 ? `${first} and ${decimal(more, 0)} more` : first;
 }
+
+/** Size of a file, such as `12 KiB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 2 ** 10) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+  if (bytes < 2 ** 20) return `${decimal(bytes / 2 ** 10, 0)} KiB`;
+  return bytes < 2 ** 30 ? `${decimal(bytes / 2 ** 20, 1)} MiB` : `${decimal(bytes / 2 ** 30, 1)} GiB`;
+}

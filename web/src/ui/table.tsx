@@ -19,6 +19,8 @@ export interface Column<T> {
   /** Pixels. With a width for each column, new values never move the columns. */
   readonly width?: number;
   readonly isNumber?: boolean;
+  /** True: left out on small screens. */
+  readonly isWideOnly?: boolean;
   /** Makes the column sortable; rows with null come last in both orders. */
   readonly sort?: (row: T) => number | string | null;
   readonly cell: (row: T) => ReactNode;
@@ -77,11 +79,11 @@ function Head<T>({ columns, order, onOrder }: Pick<TableProps<T>, 'columns' | 'o
   return (
     <thead>
       <tr>
-        {columns.map(({ key, title, label, isNumber, sort }) => (
+        {columns.map(({ key, title, label, isNumber, isWideOnly, sort }) => (
           <th
             key={key}
             scope="col"
-            className={isNumber ? 'num' : undefined}
+            className={classOf({ isNumber, isWideOnly })}
             title={label}
             aria-sort={sortOf(key)}
           >
@@ -103,6 +105,14 @@ function Head<T>({ columns, order, onOrder }: Pick<TableProps<T>, 'columns' | 'o
       </tr>
     </thead>
   );
+}
+
+/** Class of the cells of a column. */
+function classOf(column: {
+  readonly isNumber?: boolean | undefined;
+  readonly isWideOnly?: boolean | undefined;
+}): string | undefined {
+  return [column.isNumber && 'num', column.isWideOnly && 'wide-only'].filter(Boolean).join(' ') || undefined;
 }
 
 function Columns<T>({ columns }: Pick<TableProps<T>, 'columns'>) {
@@ -140,8 +150,8 @@ function PlainRow<T>({ row, index, columns, isSelected, isStop, onPick }: RowPro
   };
   return (
     <tr aria-rowindex={index + 2} {...picking}>
-      {columns.map(({ key, isNumber, tone, cell }) => (
-        <td key={key} className={`${isNumber ? 'num' : ''} ${tone?.(row) ?? ''}`}>
+      {columns.map(({ key, isNumber, isWideOnly, tone, cell }) => (
+        <td key={key} className={`${classOf({ isNumber, isWideOnly }) ?? ''} ${tone?.(row) ?? ''}`}>
           {cell(row)}
         </td>
       ))}

@@ -13,7 +13,11 @@ const SORT_NAMES: readonly (readonly [NonNullable<DataSearch['sort']>, string])[
 ];
 
 /** Filters and order of the map. */
-export function CoverageFilters({ series }: { readonly series: readonly StoredSeries[] }) {
+export function CoverageFilters(props: {
+  readonly exchange: string;
+  readonly series: readonly StoredSeries[];
+}) {
+  const { exchange: shown, series } = props;
   const [search, change] = useDataSearch();
   const stored = TIMEFRAMES.filter((each) => series.some(({ timeframe }) => timeframe === each));
   const { exchange: ours } = webConfig();
@@ -21,12 +25,10 @@ export function CoverageFilters({ series }: { readonly series: readonly StoredSe
     <div className="data-filters">
       <SearchBox
         label="Exchange"
-        placeholder={ours}
+        placeholder={shown}
         value={search.exchange}
         options={[...new Set([ours, ...EXCHANGES])]}
-        onChange={(exchange) =>
-          change({ exchange: exchange === ours ? undefined : exchange, series: undefined })
-        }
+        onChange={(exchange) => change({ exchange, series: undefined })}
       />
       <SearchBox label="Symbol" placeholder="Symbol" value={search.q} onChange={(q) => change({ q })} />
       <FilterSelect

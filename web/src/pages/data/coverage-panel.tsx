@@ -20,7 +20,7 @@ export function CoveragePanel({ data }: { readonly data: StoredData }) {
   return (
     <>
       <Figures data={data} now={now} />
-      <Panel title="Coverage" actions={<CoverageFilters series={data.series} />}>
+      <Panel title="Coverage" actions={<CoverageFilters exchange={data.exchange} series={data.series} />}>
         {shown.length === 0 ? (
           <div className="cover-map">
             <Empty

@@ -29,8 +29,8 @@ export interface DataSearch {
   readonly collect?: string;
   /** First day of that collection, `YYYY-MM-DD`. */
   readonly from?: string;
-  /** The commands of an import are shown. */
-  readonly import?: true;
+  /** ID of an import that is shown in place of the coverage; `new` for one that has no files yet. */
+  readonly import?: string;
 }
 
 /** Fields of the URL that are valid; others are ignored. */
@@ -49,7 +49,8 @@ export function readSearch(raw: Raw): DataSearch {
     // An empty text opens the form without symbols.
     collect: collect === '' ? '' : text(collect),
     from: text(raw.from),
-    import: raw.import === true || undefined,
+    // Links of earlier versions have `true`.
+    import: raw.import === true ? 'new' : text(raw.import),
   }) as DataSearch;
 }
 

@@ -8,7 +8,7 @@ import { useDenial } from '../../auth/act.tsx';
 import { SelectField } from '../../forms/choices.tsx';
 import { Field } from '../../forms/field.tsx';
 import { TextField } from '../../forms/inputs.tsx';
-import { decimal, utcTime } from '../../ui/format.ts';
+import { decimal, sizeText, utcTime } from '../../ui/format.ts';
 import { Progress } from '../../ui/parts.tsx';
 import type { Config } from './draft.ts';
 import { readSignalsCsv, type SignalsFacts } from './signals-file.ts';
@@ -84,11 +84,6 @@ function checkSize({ name, size }: File): void {
       `${name} has ${sizeText(size)}, more than ${sizeText(limits.bytes.max)}: split it by pair or time`,
     );
   }
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < 2 ** 10) return `${bytes} bytes`;
-  return bytes < 2 ** 20 ? `${decimal(bytes / 2 ** 10, 0)} KiB` : `${decimal(bytes / 2 ** 20, 1)} MiB`;
 }
 
 /**
