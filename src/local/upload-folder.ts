@@ -1,4 +1,4 @@
-import { mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '#contract/values/errors.ts';
 import { formatInteger } from '#contract/values/format-count.ts';
@@ -22,7 +22,7 @@ export class UploadFolder {
   readonly #sizes = new Map<string, number>();
   /** Files of which a piece is arriving. */
   readonly #arriving = new Set<string>();
-  /** Bytes of all files, with those that are arriving. */
+  /** Bytes of all files. */
   #bytes = 0;
 
   constructor(folder: string, announced: { readonly files: number; readonly bytes: number }) {
@@ -48,13 +48,17 @@ export class UploadFolder {
         context: { received: size ?? 0 },
       });
     }
-    if (size === undefined && this.#sizes.size + this.#arriving.size >= this.#announced.files) {
+    if (size === undefined && this.#sizes.size >= this.#announced.files) {
       throw tooMuch(`More files than the ${formatInteger(this.#announced.files)} that were announced`);
     }
     this.#arriving.add(path);
+    // Counted before it arrives: others may arrive at the same time.
+    this.#sizes.set(path, size ?? 0);
     try {
-      if (offset === 0) this.#bytes -= size ?? 0;
-      await this.#append(join(this.#folder, ...parts), path, offset, modified, body);
+      const handle = await this.#open(parts, path, offset);
+      if (offset === 0) this.#resize(path, 0);
+      await this.#append(handle, path, body).finally(() => handle.close());
+      if (modified !== undefined) await utimes(this.#fileOf(parts), modified / 1_000, modified / 1_000);
     } finally {
       this.#arriving.delete(path);
     }
@@ -64,47 +68,55 @@ export class UploadFolder {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
-  // More than five arguments because these are the parts of one piece.
-  async #append(
-    file: string,
-    path: string,
-    offset: number,
-    modified: number | undefined,
-    body: Piece['body'],
-  ): Promise<void> {
-    // A name that is a file and a folder cannot be both.
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(rejectName(path));
-    const handle = await open(file, offset === 0 ? 'w' : 'r+', 0o600).catch(rejectName(path));
-    let end = offset;
+  async #open(parts: readonly string[], path: string, offset: number): Promise<FileHandle> {
+    const file = this.#fileOf(parts);
     try {
-      if (offset === 0) this.#sizes.set(path, 0);
-      for await (const bytes of body) {
-        this.#count(bytes.length, end - offset);
-        end += bytes.length;
-        for (let at = 0; at < bytes.length; ) {
-          const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, end - bytes.length + at);
-          at += bytesWritten;
-        }
-      }
-      if (modified !== undefined) await handle.utimes(modified / 1_000, modified / 1_000);
-      this.#sizes.set(path, end);
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      return await open(file, offset === 0 ? 'w' : 'r+', 0o600);
     } catch (error) {
-      this.#bytes -= end - offset;
-      await handle.truncate(offset).catch(() => {});
-      throw error instanceof CodedError ? error : lost(error);
-    } finally {
-      await handle.close();
+      if (this.#sizes.get(path) === 0) this.#sizes.delete(path);
+      throw rejectedName(path, error as NodeJS.ErrnoException);
     }
   }
 
-  #count(bytes: number, before: number): void {
+  /** A piece that breaks off is taken back. */
+  async #append(handle: FileHandle, path: string, body: Piece['body']): Promise<void> {
+    const start = this.#sizes.get(path)!;
+    let end = start;
+    try {
+      for await (const bytes of body) {
+        this.#check(end - start, bytes.length);
+        for (let at = 0; at < bytes.length; ) {
+          const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, end + at);
+          at += bytesWritten;
+        }
+        end += bytes.length;
+        this.#resize(path, end);
+      }
+    } catch (error) {
+      this.#resize(path, start);
+      await handle.truncate(start).catch(() => {});
+      throw error instanceof CodedError ? error : lost(error);
+    }
+  }
+
+  #fileOf(parts: readonly string[]): string {
+    return join(this.#folder, ...parts);
+  }
+
+  #resize(path: string, size: number): void {
+    this.#bytes += size - this.#sizes.get(path)!;
+    this.#sizes.set(path, size);
+  }
+
+  /** Throws HTTP413 when so many bytes after `before` of a piece are too many. */
+  #check(before: number, bytes: number): void {
     if (before + bytes > IMPORT_LIMITS.piece) {
       throw tooMuch(`A piece has up to ${formatInteger(IMPORT_LIMITS.piece)} bytes`);
     }
     if (this.#bytes + bytes > this.#announced.bytes) {
       throw tooMuch(`More than the ${formatInteger(this.#announced.bytes)} bytes that were announced`);
     }
-    this.#bytes += bytes;
   }
 }
 
@@ -135,16 +147,14 @@ function partsOf(path: string): string[] {
   });
 }
 
-function rejectName(path: string) {
-  return (cause: NodeJS.ErrnoException): never => {
-    if (!['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'].includes(cause.code ?? '')) throw lost(cause);
-    throw new CodedError('VAL005', {
-      message: `${path} cannot be stored: another file has the name of its folder, or a folder its name`,
-      field: 'path',
-      context: { value: path.slice(0, 200) },
-      cause,
-    });
-  };
+function rejectedName(path: string, cause: NodeJS.ErrnoException): CodedError {
+  if (!['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'].includes(cause.code ?? '')) return lost(cause);
+  return new CodedError('VAL005', {
+    message: `${path} cannot be stored: another file has the name of its folder, or a folder its name`,
+    field: 'path',
+    context: { value: path.slice(0, 200) },
+    cause,
+  });
 }
 
 function lost(cause: unknown): CodedError {

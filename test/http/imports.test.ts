@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -7,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
@@ -56,9 +58,11 @@ function uploader(platform: TestPlatform) {
   };
   const create = async (files: Files) => {
     const created = await announce(Object.keys(files).length, bytesOf(files));
-    for (const [path, content] of Object.entries(files)) {
-      expect((await put(created.upload_url, { path }, content as BodyInit)).status).toBe(204);
-    }
+    // At the same time, as a page sends them.
+    const sent = Object.entries(files).map(([path, content]) =>
+      put(created.upload_url, { path }, content as BodyInit),
+    );
+    for (const { status } of await Promise.all(sent)) expect(status).toBe(204);
     return created.import_id;
   };
   const get = async (id: string) => (await platform.get(`${IMPORTS}/${id}`)).body;
@@ -260,6 +264,12 @@ describe('import of uploaded files', () => {
     expect(await put('d.csv', '')).toBe(413);
     expect((await upload.put(upload_url, { path: 'a.csv', offset: '1e9' }, 'x')).status).toBe(400);
     expect((await upload.put('/uploads/none', { path: 'a.csv' }, 'x')).status).toBe(404);
+    // Fetch may not send the origin of another page.
+    const { hostname, port } = new URL(platform.info.backend_url);
+    const foreign = request({ hostname, port, method: 'PUT', path: `${DATA}${upload_url}?path=a.csv` });
+    foreign.setHeader('origin', 'https://other.example').end('12345');
+    const [{ statusCode }] = await once(foreign, 'response');
+    expect(statusCode).toBe(403);
     await upload.call(import_id, 'cancel');
     expect(await put('a.csv', '12345')).toBe(409);
     expect(existsSync(filesOf(import_id))).toBe(false);

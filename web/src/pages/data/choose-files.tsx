@@ -9,7 +9,6 @@ import { useDenial } from '../../auth/act.tsx';
 import { Rejection } from '../../ui/confirm-dialog.tsx';
 import { sizeText } from '../../ui/format.ts';
 import { CopyButton, Panel, Progress } from '../../ui/parts.tsx';
-import { useDropTarget } from './use-drop-target.ts';
 
 const COMMANDS = [
   ['npx --no-install touchstone import user_data/data/binance', 'A folder of any size, where it is'],
@@ -57,20 +56,19 @@ function useUpload(onSent: (id: string) => void) {
 
 /** A place for files, which are sent at once. Long because it is the markup of one place in its states. */
 export function ChooseFiles(props: {
-  /** Files that were dropped elsewhere on the page. */
+  /** Files that were dropped on the page. */
   readonly dropped: readonly ChosenFile[] | undefined;
   readonly onSent: (id: string) => void;
 }) {
   const denial = useDenial('createImport');
   const upload = useUpload(props.onSent);
-  const { mutate } = upload;
-  const drop = useDropTarget(mutate, denial === undefined && !upload.isPending);
+  const { mutate, isPending } = upload;
   const taken = useRef<readonly ChosenFile[]>(undefined);
   useEffect(() => {
-    if (props.dropped === undefined || props.dropped === taken.current || denial !== undefined) return;
+    if (props.dropped === undefined || props.dropped === taken.current) return;
     taken.current = props.dropped;
-    mutate(props.dropped);
-  }, [props.dropped, denial, mutate]);
+    if (denial === undefined && !isPending) mutate(props.dropped);
+  }, [props.dropped, denial, isPending, mutate]);
   const files = upload.variables ?? [];
   const total = files.reduce((sum, { file }) => sum + file.size, 0);
   return (
@@ -93,7 +91,7 @@ export function ChooseFiles(props: {
             </div>
           </div>
         ) : (
-          <div className="import-drop" data-over={drop.isOver} {...drop.handlers}>
+          <div className="import-drop">
             <Upload aria-hidden="true" />
             <p className="import-drop-title">Drop files or a folder here</p>
             <p className="muted">

@@ -21,10 +21,13 @@ const ImportView = lazy(async () => ({ default: (await import('./import-view.tsx
 export function DataPage() {
   const [search, change] = useDataSearch();
   const [dropped, setDropped] = useState<readonly ChosenFile[]>();
-  const drop = useDropTarget((files) => {
-    setDropped(files);
-    change({ import: 'new' });
-  }, search.import === undefined);
+  const drop = useDropTarget(
+    (files) => {
+      setDropped(files);
+      change({ import: 'new' });
+    },
+    search.import === undefined || search.import === 'new',
+  );
   return (
     <div className="data-page" data-over={drop.isOver} {...drop.handlers}>
       {search.import === undefined ? (

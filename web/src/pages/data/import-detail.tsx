@@ -1,6 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Ban, Eye, FilePlus2, Import } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { formatCount } from '#contract/values/format-count.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useAction, useCall } from '../../api/queries.ts';
@@ -12,35 +11,22 @@ import { Panel, Progress } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { ImportOptionFields, type Options } from './import-option-fields.tsx';
 import { ImportReport, NextSteps } from './import-report.tsx';
-import { isMoving } from './imports-panel.tsx';
+import { isMoving, useRefreshOfStored } from './imports-panel.tsx';
 import { useDataSearch } from './search.ts';
 
 type Details = ResponseOf<'getImport'>;
 
 const CHANGED = ['getImport', 'listImports'] as const;
-const STORED = ['getCoverage', 'getDataStatus', 'getSeries', 'listSeries'] as const;
 
 /** An import that has begun: its preview, its progress, or what it stored. */
 export function ImportDetail({ id }: { readonly id: string }) {
   const query = useCall('getImport', { params: { import_id: id } }, { isMoving });
-  useRefreshOfStored(query.data?.status);
+  useRefreshOfStored(query.data && (query.data.status === 'importing' ? 1 : 0));
   return (
     <Loaded query={query} skeleton={<Skeleton rows={16} className="panel" />}>
       {(details) => <ImportState details={details} />}
     </Loaded>
   );
-}
-
-/** Loads what is stored again when the import ends. */
-function useRefreshOfStored(status: Details['status'] | undefined): void {
-  const client = useQueryClient();
-  const before = useRef(status);
-  useEffect(() => {
-    if (before.current === 'importing' && status !== 'importing') {
-      for (const each of STORED) void client.invalidateQueries({ queryKey: [each] });
-    }
-    before.current = status;
-  }, [client, status]);
 }
 
 function ImportState({ details }: { readonly details: Details }) {
