@@ -185,6 +185,26 @@ describe('import of uploaded files', () => {
     expect(body.items).toMatchObject([{ symbol: 'BTC/USDT', timeframe: '1h', count: 30 }]);
   });
 
+  it('of a file with 1,500 series returns the first 1,000, and their number', async () => {
+    const names = Array.from({ length: 1_500 }, (_, series) => `C${series}/USDT:USDT`);
+    const rows = names.flatMap((name) =>
+      csv(2)
+        .split('\n')
+        .slice(1)
+        .map((row) => `${name},1h,${row}`),
+    );
+    const text = ['symbol,timeframe,timestamp,open,high,low,close,volume', ...rows].join('\n');
+    const id = await upload.create({ 'all.csv': text });
+    const { error, report } = await upload.run(id, 'preview');
+    expect([error, report.series_count, report.series.length, report.previews.length]).toEqual([
+      null,
+      1_500,
+      1_000,
+      50,
+    ]);
+    await upload.call(id, 'cancel');
+  });
+
   it('keeps the time of a file, which says whether its last candle was open', async () => {
     const content = csv(3, { head: 'time,open,high,low,close,Volume' }).replaceAll(/^(\d{10})000/gm, '$1');
     const name = 'BINANCE_BTCUSDT, 60.csv';

@@ -13,14 +13,19 @@ export interface ImportTask extends Pick<ImportRunOptions, 'hints' | 'calendar' 
   readonly dryRun: boolean;
 }
 
+/** Smallest step of the progress that is reported: thousands of files are read in a second. */
+const MIN_STEP = 0.005;
+
 /** Progress, then one report or problem. */
 export type ImportMessage =
   | { readonly progress: number }
   | { readonly report: ImportReport }
   | { readonly problem: string };
 
-process.once('message', async ({ storage, folder, dryRun, ...options }: ImportTask) => {
+// Listening keeps the process until it is ended: if it ended by itself, its end could be noticed before its report.
+process.on('message', async ({ storage, folder, dryRun, ...options }: ImportTask) => {
   let total = 0;
+  let sent = 0;
   try {
     const run = await runImport(storage, folder, {
       ...options,
@@ -30,13 +35,17 @@ process.once('message', async ({ storage, folder, dryRun, ...options }: ImportTa
         total = files.reduce((sum, { bytes }) => sum + bytes, files.length);
         send({ progress: 0 });
       },
-      onProgress: ({ files, bytes }) => send({ progress: (files + bytes) / total }),
+      onProgress: ({ files, bytes }) => {
+        const progress = (files + bytes) / total;
+        if (progress - sent < MIN_STEP) return;
+        sent = progress;
+        send({ progress });
+      },
     });
     send({ report: importReport(run, folder, dryRun) });
   } catch (error) {
     send({ problem: error instanceof Error ? error.message : String(error) });
   }
-  process.disconnect();
 });
 
 function send(message: ImportMessage): void {
