@@ -92,7 +92,7 @@ function StoredOf({ exchange }: { readonly exchange: string }) {
       </Loaded>
       {stored.error && search.exchange !== undefined && (
         <div className="row data-center">
-          <button type="button" className="btn" onClick={() => change({ exchange: undefined })}>
+          <button type="button" className="btn" onClick={() => change({ exchange: webConfig().exchange })}>
             Show {webConfig().exchange}
           </button>
         </div>

@@ -11,7 +11,10 @@ const optionsOf = (values: readonly string[]) => values.map((value) => ({ value 
 /** Of an option; the reference has the same. */
 const MAX_LENGTH = 10_000;
 
-/** What the files do not say. Labels have the names of the command's options, which reasons of the importer use. */
+/**
+ * What the files do not say. Labels have the names of the command's options, which reasons of the importer use. Long because it is the list
+ * of the fields.
+ */
 export function ImportOptionFields(props: {
   readonly options: Options;
   readonly onChange: (fields: { readonly [K in keyof Options]?: Options[K] | undefined }) => void;
