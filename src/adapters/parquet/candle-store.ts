@@ -478,12 +478,16 @@ function checkRows(rows: Rows, stepMs: number): void {
   for (let row = 0, { length } = times; row < length; row++) {
     const time = times[row]!;
     if (stepMs > 1 && time % MINUTE_MS !== 0) throw new RangeError(`Row ${row}: ${time} is not on a minute`);
-    if (row > 0) {
-      const before = times[row - 1]!;
-      if (time <= before) throw new RangeError(`Row ${row}: times do not ascend`);
-      if (time - before < stepMs && floorToGrid(time, stepMs) === floorToGrid(before, stepMs))
-        throw new RangeError(`Row ${row}: the candle before is in the same ${stepMs} ms`);
-    }
-    if (!rows.every((column) => Number.isFinite(column[row]))) throw new RangeError(`Row ${row}: not finite`);
+    if (row === 0) continue;
+    const before = times[row - 1]!;
+    if (time <= before) throw new RangeError(`Row ${row}: times do not ascend`);
+    if (time - before < stepMs && floorToGrid(time, stepMs) === floorToGrid(before, stepMs))
+      throw new RangeError(`Row ${row}: the candle before is in the same ${stepMs} ms`);
+  }
+  for (const column of rows) {
+    const row = column.findIndex(isNotFinite);
+    if (row >= 0) throw new RangeError(`Row ${row}: not finite`);
   }
 }
+
+const isNotFinite = (value: number) => !Number.isFinite(value);

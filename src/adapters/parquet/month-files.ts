@@ -313,14 +313,18 @@ function rowsBetween(rows: Rows, from: number, to: number): Rows {
 
 /** Rows of `existing` at the times at which `added` differs; NaN in all columns but the time where there is none. */
 function lostRows(existing: Rows | undefined, added: Rows, stepMs: number): Rows {
-  const stored = existing?.[0] ?? new Float64Array();
+  if (existing === undefined) {
+    const absent = new Float64Array(added[0]!.length).fill(Number.NaN);
+    return added.map((column, index) => (index === 0 ? column : absent));
+  }
+  const stored = existing[0]!;
   const [old, fresh] = [placesOf(stored, stepMs), placesOf(added[0]!, stepMs)];
   const times: number[] = [];
   const places: number[] = [];
   for (let i = 0, j = 0, { length } = fresh; j < length; j++) {
     while (i < old.length && old[i]! < fresh[j]!) i++;
     const both = i < old.length && old[i] === fresh[j];
-    if (both && added.every((column, index) => column[j] === existing![index]![i])) continue;
+    if (both && added.every((column, index) => column[j] === existing[index]![i])) continue;
     const [before, after] = [stored[i]!, added[0]![j]!];
     // A row of the same place with another time goes, and the one that it replaced comes back.
     if (both && before < after) {
@@ -336,7 +340,7 @@ function lostRows(existing: Rows | undefined, added: Rows, stepMs: number): Rows
   }
   return added.map((_, index) => {
     if (index === 0) return Float64Array.from(times);
-    return Float64Array.from(places, (row) => (row === -1 ? Number.NaN : existing![index]![row]!));
+    return Float64Array.from(places, (row) => (row === -1 ? Number.NaN : existing[index]![row]!));
   });
 }
 
