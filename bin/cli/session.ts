@@ -117,14 +117,42 @@ async function openPlatform(prepare?: PrepareOptions): Promise<Opened> {
   }
 }
 
+/** What a command needs that reads and writes the data folder without a service. */
+export type StorageSession = Pick<PlatformInfo, 'exchange' | 'storage'>;
+
+/** Runs `work` on the storage of the platform on this data folder; without a running one, on the storage only. */
+export async function withStorage<T>(work: (storage: StorageSession) => Promise<T>): Promise<T> {
+  const env = readEnv(LocalEnv);
+  const running = await runningPlatform(env.TOUCHSTONE_HOME);
+  if (running) return sourced(sessionOn(running, 'backend', false), () => work(running));
+  // A platform would take longer to load than a file of candles to read.
+  const { openStorage } = await import('../../src/local/storage.ts');
+  const opened = await openStorage({
+    home: env.TOUCHSTONE_HOME,
+    dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
+    logLevel: env.LOG_LEVEL,
+  });
+  try {
+    return await sourced(null, () => work({ exchange: env.DEFAULT_EXCHANGE, storage: opened.storage }));
+  } finally {
+    await opened.stop();
+  }
+}
+
 function sessionOn(platform: PlatformInfo, service: Service, temporary: boolean): Session {
   // Without an issuer the platform cannot verify tokens and rejects all of them.
   const token = platform.issuer_url ? userToken() : undefined;
   return { client: new ApiClient(platform[ADDRESSES[service]], token), platform, temporary };
 }
 
-/** Runs work, and states on a terminal where its numbers come from, unless the work has stated it. */
-async function sourced<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+/**
+ * Runs work, and states on a terminal where its numbers come from, unless the work has stated it.
+ * @param session null: the data folder without a platform
+ */
+async function sourced<T, S extends Session | null>(
+  session: S,
+  work: (session: S) => Promise<T>,
+): Promise<T> {
   const done = await work(session);
   if (process.stderr.isTTY && !isSourceStated && !process.argv.includes('--json')) {
     console.error(`Source: ${sourceText(session)}`);
@@ -136,15 +164,16 @@ async function sourced<T>(session: Session, work: (session: Session) => Promise<
 let isSourceStated = false;
 
 /** The service and the data behind printed numbers. */
-export function sourceText({ client, platform, temporary }: Session): string {
+export function sourceText(session: Session | null): string {
   isSourceStated = true;
-  if (!platform) return client.baseUrl;
+  if (session && !session.platform) return session.client.baseUrl;
   const path = resolve(readEnv(LocalEnv).TOUCHSTONE_HOME);
   const inside = relative(process.cwd(), path);
   const home = inside.startsWith('..') ? path : inside || '.';
-  return temporary
+  if (!session) return `data folder ${home}`;
+  return session.temporary
     ? `data folder ${home}, on a platform that ran for this command`
-    : `data folder ${home}, platform at ${client.baseUrl}`;
+    : `data folder ${home}, platform at ${session.client.baseUrl}`;
 }
 
 /** The platform that runs on a data folder; null without one that responds. */

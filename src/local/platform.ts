@@ -4,15 +4,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { LocalStrategies } from '#adapters/definitions/local-strategies.ts';
 import { openAudit } from '#adapters/dynamo/audit-trail.ts';
-import { createTables } from '#adapters/dynamo/create-tables.ts';
 import { storedCursorKey } from '#adapters/dynamo/cursor-key.ts';
 import { openRegistry } from '#adapters/dynamo/open-registry.ts';
 import { openRepair } from '#adapters/dynamo/open-repair.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
-import { type DataFolder, diskSpaceCheck, openDataFolder } from '#adapters/local/data-folder.ts';
-import { type Database, databaseMissing, startDatabase } from '#adapters/local/dynoxide.ts';
+import { type DataFolder, diskSpaceCheck } from '#adapters/local/data-folder.ts';
+import type { Database } from '#adapters/local/dynoxide.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { checkStrategyFolder, compileCache } from '#adapters/processes/sandbox.ts';
@@ -23,7 +22,6 @@ import { KEEP_FOREVER } from '#contract/env/retention.ts';
 import { DEFAULT_RELEASE_RULES } from '#contract/registry/release-rules.ts';
 import { eventSource } from '#contract/values/event-types.ts';
 import { SIMULATED } from '#contract/values/names.ts';
-import { LAYOUT_VERSION } from '#contract/values/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import { endExecutions, type RepairDeps, repairChallenge, repairJobs } from '#domain/repair/repair-jobs.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
@@ -40,7 +38,7 @@ import {
   startDataCollection,
   startStrategyService,
 } from './services.ts';
-import { upgradeDataFolder } from './upgrade-data-folder.ts';
+import { type LocalStorage, openStorage } from './storage.ts';
 import { openWebhooks } from './webhooks.ts';
 import { createWorkflow, type TaskEnvironment } from './workflow.ts';
 
@@ -77,21 +75,13 @@ class Running {
  * @throws Error when the folder or a port is in use, or the database does not start; all started parts are stopped first
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
-  // First: nothing else can be tried without a database.
-  const missing = databaseMissing(options.dynamodbEndpoint);
-  if (missing) throw new Error(missing);
   const running = new Running();
   try {
-    const folder = openDataFolder(options.home);
-    running.add(() => folder.release());
-    checkStrategyFolder(options.strategiesDirectory ?? USER_STRATEGIES, folder.path);
-    if (folder.layout < LAYOUT_VERSION) {
-      await upgradeDataFolder(folder, createLogger('touchstone', options.logLevel ?? 'WARN'));
-    }
-    const database = await startDatabase({ endpoint: options.dynamodbEndpoint, dbPath: folder.dbPath });
-    running.add(() => database.stop());
-    const info = await startServices(options, folder, database, running);
-    return { info, failed: failureOf(database), stop: () => running.stop() };
+    const opened = await openStorage(options);
+    running.add(() => opened.stop());
+    checkStrategyFolder(options.strategiesDirectory ?? USER_STRATEGIES, opened.folder.path);
+    const info = await startServices(options, opened, running);
+    return { info, failed: failureOf(opened.database), stop: () => running.stop() };
   } catch (error) {
     await running.stop();
     throw error;
@@ -102,7 +92,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
 interface Foundation {
   readonly options: PlatformOptions;
   readonly folder: DataFolder;
-  readonly storage: ReturnType<typeof storageOf>;
+  readonly storage: LocalStorage['storage'];
   readonly stores: ReturnType<typeof openStores>;
   readonly running: Running;
   readonly log: Log;
@@ -111,14 +101,11 @@ interface Foundation {
 /** Long because it is the list of the parts in the order of their start. */
 async function startServices(
   options: PlatformOptions,
-  folder: DataFolder,
-  database: Database,
+  { folder, storage }: LocalStorage,
   running: Running,
 ): Promise<PlatformInfo> {
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');
-  const storage = storageOf(database, folder);
   const stores = openStores(storage);
-  await createTables(stores.dynamo, LOCAL_TABLES);
   const foundation = { options, folder, storage, stores, running, log };
   const webhookDelivery = await startDelivery(foundation);
   const strategies = openStrategies(foundation);
@@ -329,20 +316,9 @@ function failureOf(database: Database): Promise<never> {
   return failed;
 }
 
-function storageOf(database: Database, folder: DataFolder) {
-  return {
-    DYNAMODB_ENDPOINT: database.endpoint,
-    OBJECTS_DIRECTORY: folder.objectsPath,
-    RESULTS_BUCKET: 'results',
-    CANDLES_BUCKET: 'candles',
-    JOBS_TABLE: LOCAL_TABLES.jobs,
-    SERIES_TABLE: LOCAL_TABLES.series,
-  };
-}
-
 function taskEnvironment(
   options: PlatformOptions,
-  storage: ReturnType<typeof storageOf>,
+  storage: LocalStorage['storage'],
   limits: TaskLimits,
 ): TaskEnvironment {
   return {

@@ -13,7 +13,7 @@ import type { ApiClient } from '../client.ts';
 import { given, JSON_OPTION, LIMIT, queryOf, UsageError } from '../options.ts';
 import { minute, number, progressBar, statusWithError, table, wrap } from '../output.ts';
 import { tradingModeOption } from '../run-options.ts';
-import { sessionWith, userToken, withSession } from '../session.ts';
+import { sessionWith, userToken, withSession, withStorage } from '../session.ts';
 import type { ImportCommandOptions } from './import.ts';
 import { addSeriesCommands } from './series.ts';
 import { addStoredDataCommands } from './stored-data.ts';
@@ -65,16 +65,12 @@ export function addDataCommands(program: Command): void {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');
       if (isTiersFile(path)) {
         const { importTiers } = await import('./import-tiers.ts');
-        process.exitCode = await withSession(undefined, ({ platform }) =>
-          importTiers(platform!, path, options),
-        );
+        process.exitCode = await withStorage((platform) => importTiers(platform, path, options));
         return;
       }
       // Loaded only here: it takes the readers of all file formats with it.
       const { importCandles } = await import('./import.ts');
-      process.exitCode = await withSession(undefined, ({ platform }) =>
-        importCandles(platform!, path, options),
-      );
+      process.exitCode = await withStorage((platform) => importCandles(platform, path, options));
     });
 
   const data = program.command('data').description('stored candles: list, show, change, collect');

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { importLeverageTiers } from '#adapters/import/leverage-tiers.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { isExchangeKey } from '#domain/shared/validate.ts';
-import type { PlatformInfo } from '../../../src/local/platform-info.ts';
 import { UsageError } from '../options.ts';
 import { escapeControlChars, number } from '../output.ts';
+import type { StorageSession } from '../session.ts';
 
 /** Symbols shown per message. */
 const SHOWN = 20;
 
 /** Imports leverage tiers into the platform's instruments and prints what was imported. Returns the exit code. */
 export async function importTiers(
-  platform: PlatformInfo,
+  platform: StorageSession,
   path: string,
   options: { readonly exchange?: string; readonly json?: boolean },
 ): Promise<number> {

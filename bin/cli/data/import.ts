@@ -15,9 +15,9 @@ import { missingIn } from '#domain/data/gaps/explain-gaps.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
-import type { PlatformInfo } from '../../../src/local/platform-info.ts';
 import { UsageError } from '../options.ts';
 import { duration, escapeControlChars, minute, number, table, wrap } from '../output.ts';
+import type { StorageSession } from '../session.ts';
 import { missingText } from './missing-text.ts';
 
 /** Names shown per message and in a cell of a table. */
@@ -39,7 +39,7 @@ export interface ImportCommandOptions extends ImportHints {
  * @throws Error for `sim` and for an unknown exchange
  */
 export async function importCandles(
-  platform: PlatformInfo,
+  platform: StorageSession,
   path: string,
   options: ImportCommandOptions,
 ): Promise<number> {
