@@ -57,7 +57,7 @@ export class ColumnBuilder {
   }
 
   /** @throws BadFileError beyond {@link MAX_ROWS} */
-  addRow(values: readonly number[]): void {
+  addRow(values: ArrayLike<number>): void {
     this.#makeRoom(1);
     for (let i = 0; i < this.#columns.length; i++) this.#columns[i]![this.#length] = values[i]!;
     this.#length++;

@@ -53,7 +53,7 @@ export class SeriesTable {
   }
 
   /** @throws BadFileError beyond the limits on rows and series */
-  add(names: SeriesNames, values: readonly number[], position: number): void {
+  add(names: SeriesNames, values: ArrayLike<number>, position: number): void {
     if (++this.#rows > MAX_ROWS) {
       throw new BadFileError(
         `holds more than ${formatInteger(MAX_ROWS)} rows: split it by symbol or by time`,

@@ -186,7 +186,9 @@ export class MonthFiles {
   }
 
   async #put(key: string, rows: Rows, expected: string | null): Promise<boolean> {
-    const body = appendChecksum(this.#files.encode(rows));
+    const file = this.#files.encode(rows);
+    const body = appendChecksum(file);
+    release(file);
     return (await this.#objects.putIf(key, body, PARQUET, expected)) !== undefined;
   }
 
@@ -279,7 +281,7 @@ function allocate(rows: number): Float64Array {
 }
 
 /**
- * Frees the memory of a file that has been read. Otherwise the garbage collector would mark the whole heap several times
+ * Frees the memory of a file that has been read or copied. Otherwise the garbage collector would mark the whole heap several times
  * while a year of files is read: it starts a cycle after enough memory outside the heap was allocated.
  */
 function release({ buffer, byteLength }: Uint8Array): void {

@@ -8,21 +8,25 @@ import { isCompactDate, type ToUtc, timeOf, writtenTime, zoneOf } from '../colum
 import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { type CsvPlan, planCsv, splitCells, type TableHints } from './csv-plan.ts';
+import { type CellProblem, CsvCells } from './csv-cells.ts';
 import { bytesOf, MAX_ROW_LENGTH } from './text.ts';
 
 /** Beginning of a file from which its form is found. */
 const HEAD_BYTES = 65_536;
 const NEWLINE = 10;
-const ZERO = 48;
-/** The decimal point relative to the digit 0. */
-const POINT = -2;
-/** Characters of a number of which every digit is exact. */
-const MAX_EXACT = 15;
 const RETURN = 13;
-const QUOTE = 34;
+const PLUS = 43;
+const MINUS = 45;
+const POINT = 46;
+const ZERO = 48;
+const COLON = 58;
+const LETTER_Z = 90;
 const COMMENT = 35;
 /** Characters of an invalid value that a message quotes. */
 const VALUE_LENGTH = 40;
+/** A local time before 1973-03-04 is left to {@link timeOf}. */
+const FIRST_TIME = 1e11;
+const UNCLOSED = 'has a quote that is not closed';
 /** Skipped rows whose lines are listed. */
 const LINES_LISTED = 5;
 const CANDLE_ROLES = ['open', 'high', 'low', 'close', 'volume'] as const;
@@ -75,13 +79,12 @@ class CsvRows {
   readonly #plan: CsvPlan;
   readonly #names: SeriesNames;
   readonly #skipInvalid: boolean;
-  readonly #delimiter: number;
   readonly #toUtc: ToUtc;
   readonly #rows: Rows;
-  /** Positions of the values in the bytes of a line. */
-  readonly #starts: Int32Array;
-  readonly #ends: Int32Array;
-  readonly #values = [0, 0, 0, 0, 0, 0];
+  readonly #cells: CsvCells;
+  /** Series with the places of their prices and volume; -1: none. */
+  readonly #series: readonly (CsvPlan['series'][number] & { readonly places: Int32Array })[];
+  readonly #values = new Float64Array(1 + CANDLE_ROLES.length);
   #bytes: Buffer = Buffer.alloc(0);
   #line = 0;
   /** The day of the time that was read last, and its milliseconds. */
@@ -101,7 +104,6 @@ class CsvRows {
     this.#plan = plan;
     this.#names = names;
     this.#skipInvalid = skipInvalid;
-    this.#delimiter = plan.delimiter.charCodeAt(0);
     this.#toUtc = zoneOf(plan.timeZone ?? 'UTC');
     const [first] = plan.series;
     const { symbol, timeframe, exchange } = first!.positions;
@@ -110,35 +112,43 @@ class CsvRows {
     // A few more than there may be: growing would copy the columns.
     const expected = Math.min(MAX_ROWS, Math.ceil((bytes / plan.lineLength) * 1.02) + 16);
     this.#rows = isTable ? { table: new SeriesTable(6, 'line') } : { one: new ColumnBuilder(6, expected) };
-    this.#starts = new Int32Array(plan.names.length + 1);
-    this.#ends = new Int32Array(plan.names.length + 1);
+    this.#series = plan.series.map((series) => ({
+      ...series,
+      places: Int32Array.from(CANDLE_ROLES, (role) => series.positions[role] ?? -1),
+    }));
+    this.#cells = new CsvCells(plan.names.length, plan.delimiter, plan.decimalComma);
   }
 
   /** Reads the complete lines and returns the number of their bytes. */
   read(bytes: Buffer): number {
     this.#bytes = bytes;
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
     let start = 0;
-    for (;;) {
-      const end = bytes.indexOf(NEWLINE, start);
-      if (end < 0) return start;
+    for (; start < end && this.#line + 1 < this.#plan.dataLine; this.#line++) start = nextLine(bytes, start);
+    while (start < end) {
       this.#line++;
-      if (this.#line >= this.#plan.dataLine) this.#readLine(start, bytes[end - 1] === RETURN ? end - 1 : end);
-      start = end + 1;
+      const first = bytes[start]!;
+      if (first === NEWLINE || first === COMMENT || (first === RETURN && bytes[start + 1] === NEWLINE)) {
+        this.#left.push(this.#line);
+        start = nextLine(bytes, start);
+        continue;
+      }
+      const problem = this.#cells.read(bytes, start);
+      const next = this.#cells.next;
+      this.#readLine(start, next, problem);
+      start = next;
     }
+    return end;
   }
 
-  #readLine(start: number, end: number): void {
-    if (end <= start || this.#bytes[start] === COMMENT) {
-      this.#left.push(this.#line);
+  #readLine(start: number, next: number, problem: CellProblem | undefined): void {
+    if (problem !== undefined) {
+      this.#wrong(start, next, problem === 'width' ? this.#wrongWidth(start, next) : UNCLOSED);
       return;
     }
-    if (!this.#split(start, end)) {
-      this.#wrong(start, end, this.#problem);
-      return;
-    }
-    for (const { symbol, positions } of this.#plan.series) {
-      if (!this.#readRow(positions)) {
-        this.#wrong(start, end, this.#problem);
+    for (const { symbol, positions, places } of this.#series) {
+      if (!this.#readRow(positions, places)) {
+        this.#wrong(start, next, this.#problem);
         return;
       }
       if ('one' in this.#rows) this.#rows.one.addRow(this.#values);
@@ -159,121 +169,81 @@ class CsvRows {
     );
   }
 
-  /** Finds the values of a line; false for a wrong number of them. */
-  #split(start: number, end: number): boolean {
-    const width = this.#plan.names.length;
-    let [cell, at] = [0, start];
-    for (; at <= end; cell++) {
-      const isQuoted = this.#bytes[at] === QUOTE && at < end;
-      const to = isQuoted ? this.#endOfQuote(at + 1, end) : this.#endOfCell(at, end);
-      if (to < 0) {
-        this.#problem = 'has a quote that is not closed';
-        return false;
-      }
-      const from = isQuoted ? at + 1 : at;
-      at = (isQuoted ? to + 1 : to) + 1;
-      if (cell < width) {
-        this.#starts[cell] = from;
-        this.#ends[cell] = to;
-        continue;
-      }
-      // Delimiters at the end of a line are allowed, further values are not.
-      if (to > from) return this.#wrongWidth(start, end);
-    }
-    return cell >= width || this.#wrongWidth(start, end);
-  }
-
-  #endOfCell(start: number, end: number): number {
-    let at = start;
-    while (at < end && this.#bytes[at] !== this.#delimiter) at++;
-    return at;
-  }
-
-  /** Position of the closing quote; -1 if there is none. */
-  #endOfQuote(start: number, end: number): number {
-    for (let at = start; at < end; at++) {
-      if (this.#bytes[at] !== QUOTE) continue;
-      if (this.#bytes[at + 1] !== QUOTE) return at;
-      at++;
-    }
-    return -1;
-  }
-
-  #wrongWidth(start: number, end: number): false {
+  #wrongWidth(start: number, next: number): string {
     const { names, delimiter } = this.#plan;
-    const count = splitCells(this.#bytes.toString('utf8', start, end), delimiter).length;
-    this.#problem = `has ${count} values: expected ${names.length}, ${names.join(', ')}`;
-    return false;
+    const count = splitCells(this.#lineText(start, next), delimiter).length;
+    return `has ${count} values: expected ${names.length}, ${names.join(', ')}`;
+  }
+
+  /** Text of a line without its end. */
+  #lineText(start: number, next: number): string {
+    const isReturn = this.#bytes[next - 2] === RETURN && next - 2 >= start;
+    return this.#bytes.toString('utf8', start, isReturn ? next - 2 : next - 1);
   }
 
   /** Reads time, prices and volume of the line into the values; false for a value that is no number. */
-  #readRow(positions: Positions): boolean {
-    const time = this.#time(positions);
-    if (time === undefined) {
+  #readRow(positions: Positions, places: Int32Array): boolean {
+    const { values } = this.#cells;
+    const out = this.#values;
+    const time = values[positions.time]!;
+    if (isEpoch(time) && positions.clock === undefined) out[0] = time;
+    else if (!this.#readTime(positions)) {
       this.#problem = `the time is ${this.#quoted(positions.time)}: expected one since 1973-03-04`;
       return false;
     }
-    this.#values[0] = time;
     for (let index = 0; index < CANDLE_ROLES.length; index++) {
-      const role = CANDLE_ROLES[index]!;
-      const at = positions[role];
-      const value = at === undefined ? Number.NaN : this.#number(at);
-      if (value === undefined) {
-        this.#problem = `${role} is ${this.#quoted(at!)}: expected a number`;
+      const at = places[index]!;
+      // The values go from array to array: returned by a call, each would be an object.
+      out[index + 1] = at < 0 ? Number.NaN : values[at]!;
+      if (at >= 0 && Number.isNaN(values[at]) && !this.#readText(at, index + 1)) {
+        this.#problem = `${CANDLE_ROLES[index]} is ${this.#quoted(at)}: expected a number`;
         return false;
       }
-      this.#values[index + 1] = value;
     }
     return true;
   }
 
+  /** Reads a number in any other form than digits and a point. */
+  #readText(at: number, index: number): boolean {
+    const value = numberIn(
+      this.#bytes.toString('utf8', this.#cells.starts[at], this.#cells.ends[at]),
+      this.#plan.decimalComma,
+    );
+    if (value === undefined) return false;
+    this.#values[index] = value;
+    return true;
+  }
+
   #text(at: number): string {
-    return this.#bytes.toString('utf8', this.#starts[at]!, this.#ends[at]!).trim();
+    return this.#bytes.toString('utf8', this.#cells.starts[at], this.#cells.ends[at]).trim();
   }
 
   #quoted(at: number): string {
     return JSON.stringify(this.#text(at).slice(0, VALUE_LENGTH));
   }
 
-  /** Number of a value: digits with up to one point directly from the bytes, other forms from the text. */
-  #number(at: number): number | undefined {
-    const bytes = this.#bytes;
-    const start = this.#starts[at]!;
-    const end = this.#ends[at]!;
-    // Up to 15 digits and a power of ten up to 1e22 are exact, so the division rounds once, as in a decimal conversion.
-    if (end > start && end - start <= MAX_EXACT && !this.#plan.decimalComma) {
-      let value = 0;
-      let point = -1;
-      let index = start;
-      for (; index < end; index++) {
-        const digit = bytes[index]! - ZERO;
-        if (digit >= 0 && digit <= 9) value = value * 10 + digit;
-        else if (digit === POINT && point < 0) point = index;
-        else break;
-      }
-      if (index === end && point < 0) return value;
-      if (index === end && end - start > 1) return value / POWERS[end - point - 1]!;
+  /** Reads a time as the number in the file, or as milliseconds in UTC of a text; NaN for a missing one. */
+  #readTime({ time: at, clock }: Positions): boolean {
+    if (clock === undefined) {
+      const start = this.#cells.starts[at]!;
+      const end = this.#cells.ends[at]!;
+      if (this.#readIsoTime(start, end)) return true;
     }
-    return numberIn(bytes.toString('utf8', start, end), this.#plan.decimalComma);
+    const time = clock === undefined ? this.#timeIn(this.#text(at)) : this.#timeAndClock(at, clock);
+    if (time === undefined) return false;
+    this.#values[0] = time;
+    return true;
   }
 
-  /** Time as the number in the file, or milliseconds in UTC of a text; NaN for a missing one. */
-  #time(positions: Positions): number | undefined {
-    const { time: at, clock } = positions;
-    if (clock === undefined) {
-      const length = this.#ends[at]! - this.#starts[at]!;
-      // Ten or thirteen digits are no date.
-      const number = length === 13 || length === 10 ? this.#number(at) : undefined;
-      if (number !== undefined && number > 1e8) return number;
-      const fast = this.#isoTime(this.#starts[at]!, this.#ends[at]!);
-      if (fast !== undefined && fast > 1e11) return this.#toUtc(fast);
-      const text = this.#text(at);
-      if (!isCompactDate(text)) {
-        const value = numberIn(text, this.#plan.decimalComma);
-        if (value !== undefined) return value;
-      }
-      return timeOf(text, this.#plan.dateOrder, this.#toUtc);
+  #timeIn(text: string): number | undefined {
+    if (!isCompactDate(text)) {
+      const value = numberIn(text, this.#plan.decimalComma);
+      if (value !== undefined) return value;
     }
+    return timeOf(text, this.#plan.dateOrder, this.#toUtc);
+  }
+
+  #timeAndClock(at: number, clock: number): number | undefined {
     const [day, ofDay] = [this.#text(at), this.#text(clock)];
     if (day === '') return Number.NaN;
     // Stooq writes the time of day as a number.
@@ -281,51 +251,54 @@ class CsvRows {
     return timeOf(text, this.#plan.dateOrder, this.#toUtc);
   }
 
-  /** Local time of `2025-03-01 00:05` or `2025.03.01T00:05:00`; undefined for other forms. */
-  #isoTime(start: number, end: number): number | undefined {
+  /** Reads a time such as `2025-03-01 00:05` or `2025.03.01T00:05:00+01:00`; false for other forms, and for times before 1973-03-04. */
+  #readIsoTime(start: number, end: number): boolean {
     const bytes = this.#bytes;
     const length = end - start;
-    if (length !== 19 && length !== 16 && length !== 10) return undefined;
+    if (length !== 10 && length < 16) return false;
     const separator = bytes[start + 4]!;
-    if (separator < 45 || separator > 47 || bytes[start + 7] !== separator) return undefined;
-    const year = this.#digits(start, 4);
-    const month = this.#digits(start + 5, 2);
-    const date = this.#digits(start + 8, 2);
-    const key = (year * 100 + month) * 100 + date;
-    if (key !== this.#day) {
-      const ms = writtenTime(bytes.toString('latin1', start, start + 10), 'dmy')?.local;
-      if (ms === undefined) return undefined;
-      this.#day = key;
-      this.#dayMs = ms;
+    if (separator < 45 || separator > 47 || bytes[start + 7] !== separator) return false;
+    if (!this.#readDay(start)) return false;
+    let local = this.#dayMs;
+    let zone = end;
+    if (length > 10) {
+      const between = bytes[start + 10]!;
+      if ((between !== 32 && between !== 84) || bytes[start + 13] !== COLON) return false;
+      const hasSeconds = length >= 19 && bytes[start + 16] === COLON;
+      const hours = digitsAt(bytes, start + 11, 2);
+      const minutes = digitsAt(bytes, start + 14, 2);
+      const seconds = hasSeconds ? digitsAt(bytes, start + 17, 2) : 0;
+      if (!(hours < 24 && minutes < 60 && seconds < 61)) return false;
+      local += hours * 3_600_000 + minutes * 60_000 + seconds * 1_000;
+      zone = start + (hasSeconds ? 19 : 16);
+      // A fraction of zeros.
+      if (bytes[zone] === POINT && hasSeconds && zone + 1 < end) while (++zone < end && bytes[zone] === ZERO);
     }
-    if (length === 10) return this.#dayMs;
-    const [between, colon] = [bytes[start + 10]!, bytes[start + 13]!];
-    if ((between !== 32 && between !== 84) || colon !== 58) return undefined;
-    const [hours, minutes] = [this.#digits(start + 11, 2), this.#digits(start + 14, 2)];
-    const seconds =
-      length === 19 && bytes[start + 16] === 58
-        ? this.#digits(start + 17, 2)
-        : length === 19
-          ? Number.NaN
-          : 0;
-    const time = this.#dayMs + hours * 3_600_000 + minutes * 60_000 + seconds * 1_000;
-    return hours < 24 && minutes < 60 && seconds < 61 ? time : undefined;
+    if (zone === end) this.#values[0] = this.#toUtc(local);
+    else {
+      const ahead = offsetAt(bytes, zone, end);
+      if (Number.isNaN(ahead)) return false;
+      this.#values[0] = local - ahead;
+    }
+    return true;
   }
 
-  /** NaN where a character is not a digit. */
-  #digits(start: number, count: number): number {
-    let value = 0;
-    for (let index = start; index < start + count; index++) {
-      const digit = this.#bytes[index]! - 48;
-      if (digit < 0 || digit > 9) return Number.NaN;
-      value = value * 10 + digit;
-    }
-    return value;
+  /** Reads a date of ten characters; most are that of the row before. */
+  #readDay(start: number): boolean {
+    const bytes = this.#bytes;
+    const month = digitsAt(bytes, start, 4) * 100 + digitsAt(bytes, start + 5, 2);
+    const key = month * 100 + digitsAt(bytes, start + 8, 2);
+    if (key === this.#day) return true;
+    const ms = writtenTime(bytes.toString('latin1', start, start + 10), 'dmy')?.local;
+    if (ms === undefined || ms < FIRST_TIME) return false;
+    this.#day = key;
+    this.#dayMs = ms;
+    return true;
   }
 
   /** A repeated header is left out; another line that cannot be read is wrong. */
-  #wrong(start: number, end: number, problem: string): void {
-    const text = this.#bytes.toString('utf8', start, end);
+  #wrong(start: number, next: number, problem: string): void {
+    const text = this.#lineText(start, next);
     this.#left.push(this.#line);
     if (text.trim() === '') return;
     if (this.#isHeader(splitCells(text, this.#plan.delimiter))) this.#headers.push(this.#line);
@@ -373,7 +346,30 @@ class CsvRows {
   }
 }
 
-const POWERS = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
+/** True for a number that is no date: dates of digits have 8, 12 or 14 of them. */
+const isEpoch = (time: number) => time >= 1e14 || (time >= 1e12 && time < 1e13) || (time >= 1e9 && time < 1e10);
+
+/** NaN where a character is not a digit. */
+function digitsAt(bytes: Uint8Array, start: number, count: number): number {
+  let value = 0;
+  for (let index = start; index < start + count; index++) {
+    const digit = bytes[index]! - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** Milliseconds ahead of UTC of `Z` or `+01:00`; NaN for other text. */
+function offsetAt(bytes: Uint8Array, start: number, end: number): number {
+  const sign = bytes[start];
+  if (sign === LETTER_Z && start + 1 === end) return 0;
+  if ((sign !== PLUS && sign !== MINUS) || start + 6 !== end || bytes[start + 3] !== COLON) return Number.NaN;
+  const minutes = digitsAt(bytes, start + 1, 2) * 60 + digitsAt(bytes, start + 4, 2);
+  return (sign === PLUS ? minutes : -minutes) * 60_000;
+}
+
+const nextLine = (bytes: Buffer, start: number) => bytes.indexOf(NEWLINE, start) + 1;
 
 function wrongLine(problem: string): BadFileError {
   return new BadFileError(`${problem}. --skip-invalid leaves such rows out`);
