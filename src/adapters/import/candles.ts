@@ -10,6 +10,7 @@ import {
   type TimeRules,
   takeTimes,
   timeProblem,
+  volumesNote,
   withoutWrongRows,
 } from './checks.ts';
 
@@ -50,8 +51,7 @@ export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandle
   const times = takeTimes(given.columns[0]!, rules.now);
   const notes = [...times.notes];
   let rows = withoutEmptyRows(given, notes);
-  const withoutVolume = fillVolumes(rows.columns[5]!);
-  if (withoutVolume > 0) notes.push(`volume missing in ${formatInteger(withoutVolume)} rows: set to 0`);
+  notes.push(...volumesNote(fillVolumes(rows.columns[5]!)));
   const clipped = clipNoise(candlesOf(rows.columns));
   if (clipped > 0) {
     notes.push(`${counted(clipped)} clipped: a high below, or a low above, open and close by float noise`);
@@ -75,13 +75,16 @@ export function checkCandles(given: FileRows, rules: CandleRules): CheckedCandle
   notes.push(...changes);
   const length = candles.timestamp.length;
   const open = candles.timestamp[length - 1]! + rules.step > rules.now;
-  if (open) notes.push('the last candle is still open: left out');
+  notes.push(...openNote(open));
   const closed = length - (open ? 1 : 0);
   if (closed === 0) throw new BadFileError('holds no closed candle');
   return { candles: sliceCandles(candles, 0, closed), duplicates: all.timestamp.length - distinct, notes };
 }
 
-function candlesOf(columns: readonly Float64Array[]): Candles {
+/** A sentence for the user on a last candle that is not closed. */
+export const openNote = (isOpen: boolean) => (isOpen ? ['the last candle is still open: left out'] : []);
+
+export function candlesOf(columns: readonly Float64Array[]): Candles {
   const [timestamp, open, high, low, close, volume] = columns as readonly Float64Array[] & { length: 6 };
   return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
 }
@@ -122,7 +125,8 @@ function clipNoise({ open, high, low, close }: Candles): number {
   return clipped;
 }
 
-function fillVolumes(volume: Float64Array): number {
+/** Sets missing volumes to 0. Returns their number. */
+export function fillVolumes(volume: Float64Array): number {
   let filled = 0;
   for (let row = 0; row < volume.length; row++) {
     if (!Number.isNaN(volume[row])) continue;
@@ -130,6 +134,13 @@ function fillVolumes(volume: Float64Array): number {
     filled++;
   }
   return filled;
+}
+
+/** True for prices that are complete, above 0 and within high and low. */
+export function isPrice(open: number, high: number, low: number, close: number): boolean {
+  return (
+    low > 0 && high < Number.POSITIVE_INFINITY && open >= low && open <= high && close >= low && close <= high
+  );
 }
 
 /** @param grid undefined: the candles have no grid in common */

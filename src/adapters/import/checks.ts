@@ -37,35 +37,70 @@ export function millisecondsOf(time: number): number {
 }
 
 /**
- * Converts times to milliseconds in place. The size of each time determines its unit: joined files change it, as Binance's did at
- * 2025-01-01.
+ * Converts times to milliseconds. The size of each time determines its unit: joined files change it, as Binance's did at 2025-01-01.
+ */
+export class TimeUnits {
+  #first: { readonly unit: TimeUnit; readonly time: number } | undefined;
+  #unit = MILLISECONDS;
+  /** First time of each further unit. */
+  readonly #others = new Map<TimeUnit, number>();
+  #changes = 0;
+
+  /** Converts the next times in place. */
+  convert(times: Float64Array): void {
+    if (times.length === 0) return;
+    if (this.#first === undefined) {
+      this.#unit = unitOf(times[0]!) ?? MILLISECONDS;
+      this.#first = { unit: this.#unit, time: inMilliseconds(times[0]!, this.#unit) };
+    }
+    let unit = this.#unit;
+    for (let row = 0, { length } = times; row < length; row++) {
+      const time = times[row]!;
+      if (!(time >= unit.from && time < unit.from * RANGE)) {
+        const found = unitOf(time);
+        if (found === undefined) continue;
+        unit = found;
+        this.#changes++;
+      }
+      if (unit !== this.#first.unit && !this.#others.has(unit))
+        this.#others.set(unit, inMilliseconds(time, unit));
+      if (unit !== MILLISECONDS) times[row] = inMilliseconds(time, unit);
+    }
+    this.#unit = unit;
+  }
+
+  /** Name of the unit of the first time. */
+  get name(): string {
+    return (this.#first?.unit ?? MILLISECONDS).name;
+  }
+
+  /** Sentences for the user. */
+  notes(): string[] {
+    const { unit = MILLISECONDS, time = Number.NaN } = this.#first ?? {};
+    return unitNotes({ first: unit, firstTime: time }, this.#others, this.#changes);
+  }
+}
+
+/**
+ * Converts all times of a file in place.
  * @returns the limits that the times must keep, and notes for the user
  */
 export function takeTimes(
   times: Float64Array,
   now: number,
 ): { readonly rules: TimeRules; readonly notes: readonly string[] } {
-  const first = unitOf(times[0]!) ?? MILLISECONDS;
-  let unit = first;
-  /** First time of each further unit. */
-  const others = new Map<TimeUnit, number>();
-  let changes = 0;
-  for (let row = 0; row < times.length; row++) {
-    const time = times[row]!;
-    if (!(time >= unit.from && time < unit.from * RANGE)) {
-      const found = unitOf(time);
-      if (found === undefined) continue;
-      unit = found;
-      changes++;
-    }
-    if (unit !== first && !others.has(unit)) others.set(unit, inMilliseconds(time, unit));
-    times[row] = inMilliseconds(time, unit);
-  }
-  return {
-    rules: { now, unit: first.name },
-    notes: unitNotes({ first, firstTime: times[0]! }, others, changes),
-  };
+  const units = new TimeUnits();
+  units.convert(times);
+  return { rules: { now, unit: units.name }, notes: units.notes() };
 }
+
+/** A sentence for the user on volumes that are missing. */
+export function volumesNote(missing: number): string[] {
+  return missing > 0 ? [`volume missing in ${formatInteger(missing)} rows: set to 0`] : [];
+}
+
+/** True for milliseconds since 1973-03-04. */
+export const isPossibleTime = (time: number) => time >= MILLISECONDS.from && time < MILLISECONDS.from * RANGE;
 
 function unitNotes(
   { first, firstTime }: { readonly first: TimeUnit; readonly firstTime: number },
@@ -154,7 +189,7 @@ export function rejectWrongRows(
 /** Problem of a time in milliseconds; undefined if it is valid. */
 export function timeProblem(time: number, { now, unit }: TimeRules): string | undefined {
   if (Number.isNaN(time)) return 'the time is missing';
-  if (!(time >= MILLISECONDS.from && time < MILLISECONDS.from * RANGE)) return `the time is not in ${unit}`;
+  if (!isPossibleTime(time)) return `the time is not in ${unit}`;
   if (time > now) return `${isoTime(time)} is in the future`;
   return undefined;
 }

@@ -42,23 +42,57 @@ export const TIME_NAMES: readonly string[] = ['timestamp', 'timestamp_ms', 'date
 /** 31 years of minutes, 805 MB of candles. A larger file is corrupt, or a small file that decompresses without end. */
 export const MAX_ROWS = 2 ** 24;
 
+/** Rows in the file that two processes share: columns of 64-bit numbers one after the other. */
+export interface SharedBlock {
+  /** Byte of the file. */
+  readonly offset: number;
+  readonly rows: number;
+}
+
+/** Writes columns into the file that two processes share; they may be reused then. */
+export type Spill = (columns: readonly Float64Array[]) => SharedBlock;
+
+/** Rows that a reader may have handed over in part. */
+export interface SpilledRows extends FileRows {
+  /** Rows before those of the columns. */
+  readonly spilled?: readonly SharedBlock[];
+  /** Numbers of the lines after the first row that are none, instead of the number of each row. */
+  readonly left?: readonly number[];
+}
+
+/** Rows that are spilled at once, 1.5 MB of candles. */
+const SPILLED_AT_ONCE = 32_768;
+
 /** Columns that grow row by row or block by block. */
 export class ColumnBuilder {
   #columns: Float64Array<ArrayBuffer>[];
   #length = 0;
+  readonly #spill: Spill | undefined;
+  readonly #spilled: SharedBlock[] = [];
+  #spilledRows = 0;
 
-  /** @param capacity expected number of rows */
-  constructor(columns: number, capacity = 8_192) {
-    this.#columns = Array.from({ length: columns }, () => new Float64Array(capacity));
+  /**
+   * @param capacity expected number of rows
+   * @param spill takes rows as soon as there are many, so that they do not fill the memory
+   */
+  constructor(columns: number, capacity = 8_192, spill?: Spill) {
+    const initial = spill ? Math.min(capacity, SPILLED_AT_ONCE) : capacity;
+    this.#columns = Array.from({ length: columns }, () => new Float64Array(initial));
+    this.#spill = spill;
   }
 
   get length(): number {
-    return this.#length;
+    return this.#spilledRows + this.#length;
+  }
+
+  /** Blocks that were spilled before the rows of {@link finish}. */
+  get spilled(): readonly SharedBlock[] {
+    return this.#spilled;
   }
 
   /** @throws BadFileError beyond {@link MAX_ROWS} */
   addRow(values: ArrayLike<number>): void {
-    this.#makeRoom(1);
+    if (this.#length === this.#columns[0]!.length) this.#makeRoom(1);
     for (let i = 0; i < this.#columns.length; i++) this.#columns[i]![this.#length] = values[i]!;
     this.#length++;
   }
@@ -70,22 +104,21 @@ export class ColumnBuilder {
     this.#length += columns[0]!.length;
   }
 
-  /** Adds rows that a function writes into each column. Throws BadFileError beyond {@link MAX_ROWS}. */
-  fillBlock(rows: number, fill: (column: Float64Array<ArrayBuffer>, index: number) => void): void {
-    this.#makeRoom(rows);
-    for (const [i, column] of this.#columns.entries())
-      fill(column.subarray(this.#length, this.#length + rows), i);
-    this.#length += rows;
-  }
-
+  /** The rows that were not spilled. */
   finish(): Float64Array<ArrayBuffer>[] {
     return this.#columns.map((column) => column.subarray(0, this.#length));
   }
 
   #makeRoom(rows: number): void {
+    if (this.length + rows > MAX_ROWS)
+      throw new BadFileError(`holds more than ${formatInteger(MAX_ROWS)} rows`);
+    if (this.#spill && this.#length >= SPILLED_AT_ONCE) {
+      this.#spilled.push(this.#spill(this.finish()));
+      this.#spilledRows += this.#length;
+      this.#length = 0;
+    }
     const needed = this.#length + rows;
     if (needed <= this.#columns[0]!.length) return;
-    if (needed > MAX_ROWS) throw new BadFileError(`holds more than ${formatInteger(MAX_ROWS)} rows`);
     const capacity = Math.min(MAX_ROWS, Math.max(needed, this.#columns[0]!.length * 2));
     this.#columns = this.#columns.map((column) => {
       const larger = new Float64Array(capacity);

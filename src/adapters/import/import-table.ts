@@ -7,7 +7,7 @@ import type { ImportStore } from './batched-writes.ts';
 import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
 import type { TableContent } from './file-content.ts';
 import { BadFileError } from './file-rows.ts';
-import type { FileReader } from './formats/file-reader.ts';
+import type { FileReader, ReadSeries } from './formats/file-reader.ts';
 import { checkEvents } from './funding.ts';
 import {
   ccxtMarket,
@@ -20,9 +20,9 @@ import {
   tardisMarket,
 } from './market-symbols.ts';
 import type { Hints } from './recognizer.ts';
-import type { FileSeries, Market } from './series-table.ts';
+import type { Market } from './series-table.ts';
 import { type ImportResult, type ReadySeries, readyCandles, readyFunding } from './store-series.ts';
-import { timeframeOf } from './timeframe-of.ts';
+import { TIMES_FOR_TIMEFRAME, timeframeOf } from './timeframe-of.ts';
 
 /** Reasons that are listed individually for a file. */
 const REASONS_LISTED = 10;
@@ -121,7 +121,7 @@ const INFERRED: ReadonlySet<string> = new Set(['csv', 'json', 'feather', 'parque
 
 /** Stored series of a series in a file, or the reason why it is not imported. */
 function targetOf(
-  series: FileSeries,
+  series: ReadSeries,
   content: TableContent,
   { exchanges, hints, isOnly }: TableOptions & { readonly isOnly: boolean },
 ): Target | { readonly reason: string } {
@@ -152,19 +152,19 @@ function targetOf(
  * The timeframe that the user states, else the file. The name of a file may say how many days it has instead: rows that are closer
  * together than it says count then.
  */
-function timeframeOfSeries({ timeframe, rows }: FileSeries, content: TableContent, hints: Hints): string {
+function timeframeOfSeries({ timeframe, rows }: ReadSeries, content: TableContent, hints: Hints): string {
   if (hints.timeframe !== undefined) return hints.timeframe;
   const isStated = content.fixed !== undefined || !INFERRED.has(content.table) || content.mayEndOpen;
   if (timeframe !== null && isStated) return timeframe;
-  const [times] = rows.columns;
-  if (timeframe === null || !isTimeframe(timeframe)) return timeframeOf(times!);
-  if (times!.length < MIN_ROWS) return timeframe;
-  const found = timeframeOf(times!);
+  const times = rows.firstTimes(TIMES_FOR_TIMEFRAME);
+  if (timeframe === null || !isTimeframe(timeframe)) return timeframeOf(times);
+  if (times.length < MIN_ROWS) return timeframe;
+  const found = timeframeOf(times);
   return TIMEFRAME_MS[found] < TIMEFRAME_MS[timeframe] ? found : timeframe;
 }
 
 function symbolOf(
-  { symbol: name }: FileSeries,
+  { symbol: name }: ReadSeries,
   { table, fixed }: TableContent,
   { market, hints, isOnly }: { readonly market: Market; readonly hints: Hints; readonly isOnly: boolean },
 ): NamedSymbol {
@@ -195,7 +195,7 @@ function marketOf({ table }: TableContent, exchange: string | null): Market {
 /** @param several the file has other series: an error names its series */
 function checked(
   path: string,
-  series: FileSeries,
+  series: ReadSeries,
   { symbol, exchange, timeframe, notes: more }: Target,
   several: boolean,
   options: TableOptions & { readonly exportedAt?: number; readonly period?: TableContent['period'] },
@@ -206,7 +206,7 @@ function checked(
   const to = { ...options, exchange, ...(options.hints.skipInvalid && { skipInvalid: true }) };
   try {
     if (kind === 'funding') {
-      const events = checkEvents(rows, options.clock.now());
+      const events = checkEvents(rows.load(), options.clock.now());
       return readyFunding(path, symbol, { ...events, notes: [...notes, ...events.notes] }, to);
     }
     if (!timeframe || !isTimeframe(timeframe)) throw new Error(`candles of ${symbol} without a timeframe`);

@@ -1,13 +1,20 @@
 /** Program of the process that reads the files requested by file-reader.ts, one after the other. */
 
 import { writeSync } from 'node:fs';
-import { BadFileError, type FileRows, type Layout, type ReadOptions } from './file-rows.ts';
+import {
+  BadFileError,
+  type Layout,
+  type ReadOptions,
+  type SharedBlock,
+  type SpilledRows,
+} from './file-rows.ts';
 import { verifyChecksum } from './formats/checksum.ts';
 import { type Format, readerOf } from './formats.ts';
 import { readTable, type TableRequest } from './read-table.ts';
 import type { FileSeries } from './series-table.ts';
+import type { SharedRowsHead } from './shared-rows.ts';
 
-/** Rows per message, 3 MB of candles. */
+/** Rows of a block, 3 MB of candles. */
 const ROWS_AT_ONCE = 65_536;
 /** Descriptor of the file that both processes have open: messages with the rows would cost more than reading the text. */
 const SHARED_FILE = 4;
@@ -25,30 +32,13 @@ export interface ReadProblem {
   readonly sound: boolean;
 }
 
-/** Series of a file without its rows. */
-export type SeriesHead = Omit<FileSeries, 'rows'> & {
-  readonly length: number;
-  readonly width: number;
-  readonly first: FileRows['first'];
-  /** The last column is the number of each row in the file. */
-  readonly numbered: boolean;
-};
+/** Series of a file; its rows are in the shared file. */
+export type SeriesHead = Omit<FileSeries, 'rows'> & { readonly rows: SharedRowsHead };
 
-/** Rows in the shared file: columns of 64-bit numbers one after the other. */
-export interface SharedBlock {
-  /** Byte of the file. */
-  readonly offset: number;
-  readonly rows: number;
-}
-
-/**
- * The first reply has the number of rows and columns, of each series of a table. The next ones have blocks of rows, in the order
- * of the series. A problem can replace any reply.
- */
+/** The reply to each request. */
 export type ReadReply =
-  | { readonly length: number; readonly width: number; readonly first: FileRows['first'] }
+  | { readonly rows: SharedRowsHead }
   | { readonly series: readonly SeriesHead[] }
-  | { readonly block: SharedBlock }
   | ReadProblem;
 
 /** Bytes of columns that are worth a collection. */
@@ -77,42 +67,32 @@ function problemOf(error: unknown): string {
 async function replyWithRows({ path, format, layouts, options = {} }: ReadRequest): Promise<void> {
   if (options.checksum) await verifyChecksum(path, options.checksum);
   const read = await readerOf(format);
-  const { columns, first } = await read(path, layouts, options);
-  await reply({ length: columns[0]!.length, width: columns.length, first });
-  await replyWithBlocks(columns);
+  await reply({ rows: shareRows(await read(path, layouts, options)) });
 }
 
 async function replyWithTable(request: TableRequest): Promise<void> {
   if (request.checksum) await verifyChecksum(request.path, request.checksum);
-  const series = await readTable(request);
-  await reply({
-    series: series.map(({ rows, ...head }) => ({
-      ...head,
-      length: rows.columns[0]!.length,
-      width: rows.columns.length + (rows.numbers ? 1 : 0),
-      first: rows.first,
-      numbered: rows.numbers !== undefined,
-    })),
-  });
-  for (const { rows } of series) {
-    await replyWithBlocks(rows.numbers ? [...rows.columns, rows.numbers] : rows.columns);
-  }
+  const series = await readTable(request, share);
+  await reply({ series: series.map(({ rows, ...head }) => ({ ...head, rows: shareRows(rows) })) });
 }
 
-async function replyWithBlocks(columns: FileRows['columns']): Promise<void> {
-  const { length } = columns[0]!;
-  for (let row = 0; row < length; row += ROWS_AT_ONCE) {
-    const rows = Math.min(ROWS_AT_ONCE, length - row);
-    let offset = 0;
-    for (const column of columns) {
-      const { buffer, byteOffset, byteLength } = column.subarray(row, row + rows);
-      writeAll(new Uint8Array(buffer, byteOffset, byteLength), sharedBytes + offset);
-      offset += byteLength;
-    }
-    const block = { offset: sharedBytes, rows };
-    sharedBytes += offset;
-    await reply({ block });
+/** Shares the rows that are in memory. */
+function shareRows({ columns, numbers, first, spilled = [], left = [] }: SpilledRows): SharedRowsHead {
+  const all = numbers ? [...columns, numbers] : columns;
+  const blocks = [...spilled];
+  for (let row = 0, { length } = all[0]!; row < length; row += ROWS_AT_ONCE)
+    blocks.push(share(all.map((column) => column.subarray(row, row + ROWS_AT_ONCE))));
+  return { blocks, width: all.length, first, numbered: numbers !== undefined, left };
+}
+
+/** Writes columns into the shared file. */
+function share(columns: readonly Float64Array[]): SharedBlock {
+  const block = { offset: sharedBytes, rows: columns[0]!.length };
+  for (const { buffer, byteOffset, byteLength } of columns) {
+    writeAll(new Uint8Array(buffer, byteOffset, byteLength), sharedBytes);
+    sharedBytes += byteLength;
   }
+  return block;
 }
 
 function writeAll(bytes: Uint8Array, position: number): void {
@@ -121,7 +101,7 @@ function writeAll(bytes: Uint8Array, position: number): void {
   }
 }
 
-/** Waits until the message is sent: queued messages would fill the memory. */
+/** Waits until the message is sent. */
 function reply(message: ReadReply): Promise<void> {
   return new Promise((resolve) => {
     process.send!(message, undefined, {}, () => resolve());

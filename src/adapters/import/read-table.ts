@@ -1,3 +1,4 @@
+import type { Spill } from './file-rows.ts';
 import type { TableHints } from './formats/csv-plan.ts';
 import type { FileSeries, SeriesNames } from './series-table.ts';
 
@@ -13,7 +14,7 @@ export interface TableRequest {
   readonly hints: TableHints;
 }
 
-type ReadTable = (request: TableRequest) => Promise<FileSeries[]>;
+type ReadTable = (request: TableRequest, spill?: Spill) => Promise<FileSeries[]>;
 
 /** Files that name their series, and the readers, each loaded for the first such file. */
 const TABLES = {
@@ -35,26 +36,29 @@ const TABLES = {
   },
   csv: async () => {
     const { readCsvCandles } = await import('./formats/csv-candles.ts');
-    return ({ path, names, hints }) => readCsvCandles(path, names, hints);
+    return ({ path, names, hints }, spill) => readCsvCandles(path, names, hints, spill);
   },
   json: async () => {
     const { readJsonCandles } = await import('./formats/json-candles.ts');
-    return ({ path, names, hints }) => readJsonCandles(path, names, hints);
+    return ({ path, names, hints }, spill) => readJsonCandles(path, names, hints, spill);
   },
   feather: async () => {
     const { readFeatherCandles } = await import('./formats/feather.ts');
-    return ({ path, names, hints }) => readFeatherCandles(path, names, hints);
+    return ({ path, names, hints }, spill) => readFeatherCandles(path, names, { ...hints, spill });
   },
   parquet: async () => {
     const { readParquetCandles } = await import('./formats/parquet-candles.ts');
-    return ({ path, names, hints }) => readParquetCandles(path, names, hints);
+    return ({ path, names, hints }, spill) => readParquetCandles(path, names, { ...hints, spill });
   },
 } satisfies Readonly<Record<string, () => Promise<ReadTable>>>;
 
 export type TableKind = keyof typeof TABLES;
 
-/** Reads all series of a file. Throws BadFileError, whose message is for the user. */
-export async function readTable(request: TableRequest): Promise<FileSeries[]> {
+/**
+ * Reads all series of a file. Throws BadFileError, whose message is for the user.
+ * @param spill may be given rows while the file is read
+ */
+export async function readTable(request: TableRequest, spill?: Spill): Promise<FileSeries[]> {
   const read = await TABLES[request.table]();
-  return read(request);
+  return read(request, spill);
 }

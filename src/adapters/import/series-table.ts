@@ -1,12 +1,19 @@
 import { formatInteger } from '#contract/values/format-count.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
-import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from './file-rows.ts';
+import {
+  BadFileError,
+  ColumnBuilder,
+  type FileRows,
+  MAX_ROWS,
+  type Spill,
+  type SpilledRows,
+} from './file-rows.ts';
 
 /** One series of a file that names its series in its rows, its name or its folders. Names are as the file writes them. */
 export interface FileSeries extends SeriesNames {
   /** `candles`: `timestamp, open, high, low, close, volume`. `funding`: `timestamp, rate, mark_price`. */
   readonly kind: 'candles' | 'funding';
-  readonly rows: FileRows;
+  readonly rows: SpilledRows;
   /** Corrections and omissions, one sentence each, for the user. */
   readonly notes: readonly string[];
 }
@@ -40,12 +47,17 @@ export class SeriesTable {
   readonly #width: number;
   readonly #word: FileRows['first']['word'];
   readonly #series = new Map<string, OpenSeries>();
+  readonly #spill: Spill | undefined;
+  /** A row with its line or row number. */
+  readonly #values: Float64Array;
   #last: OpenSeries | undefined;
   #rows = 0;
 
-  constructor(width: number, word: FileRows['first']['word']) {
+  constructor(width: number, word: FileRows['first']['word'], spill?: Spill) {
     this.#width = width;
     this.#word = word;
+    this.#spill = spill;
+    this.#values = new Float64Array(width + 1);
   }
 
   get rows(): number {
@@ -59,7 +71,9 @@ export class SeriesTable {
         `holds more than ${formatInteger(MAX_ROWS)} rows: split it by symbol or by time`,
       );
     }
-    this.#of(names).builder.addRow([...values, position]);
+    this.#values.set(values);
+    this.#values[this.#width] = position;
+    this.#of(names).builder.addRow(this.#values);
   }
 
   /** Adds a sentence for the user to a series. */
@@ -73,7 +87,8 @@ export class SeriesTable {
     return [...this.#series.values()].map(({ names, builder, notes }) => {
       const columns = builder.finish();
       const numbers = columns.pop()!;
-      return { kind, ...names, rows: { columns, first: { word: this.#word, number: 1 }, numbers }, notes };
+      const first = { word: this.#word, number: 1 } as const;
+      return { kind, ...names, rows: { columns, first, numbers, spilled: builder.spilled }, notes };
     });
   }
 
@@ -89,7 +104,7 @@ export class SeriesTable {
     if (this.#series.size === MAX_SERIES) {
       throw new BadFileError(`holds more than ${formatInteger(MAX_SERIES)} series`);
     }
-    const series = { names, builder: new ColumnBuilder(this.#width + 1, FIRST_ROWS), notes: [] };
+    const series = { names, builder: new ColumnBuilder(this.#width + 1, FIRST_ROWS, this.#spill), notes: [] };
     this.#series.set(key, series);
     this.#last = series;
     return series;

@@ -1,13 +1,12 @@
 import { formatInteger } from '#contract/values/format-count.ts';
-import { gapsBetween } from '#domain/data/gaps/explain-gaps.ts';
 import type { Clock } from '#domain/ports.ts';
-import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, floorToGrid, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
-import { checkCandles } from './candles.ts';
+import { type CheckedSeries, checkSeries, withoutLast } from './check-series.ts';
 import type { Source } from './file-content.ts';
-import { BadFileError, type FileRows, isoTime } from './file-rows.ts';
+import { BadFileError, isoTime } from './file-rows.ts';
 import type { CheckedFunding } from './funding.ts';
+import type { SharedRows } from './shared-rows.ts';
 
 /** Result of one file. Times are ISO 8601. */
 export type ImportResult =
@@ -79,15 +78,17 @@ interface CandleSource {
 export function readyCandles(
   path: string,
   { symbol, timeframe, period, notes }: CandleSource,
-  rows: FileRows,
+  rows: SharedRows,
   { store, exchange, clock, exportedAt = Number.NaN, skipInvalid = false }: CandleOptions,
 ): ReadySeries {
   const step = TIMEFRAME_MS[timeframe];
-  const all = checkCandles(rows, { step, timeframe, now: clock.now(), skipInvalid });
-  const last = all.candles.timestamp.at(-1)!;
-  const wasOpen = last <= exportedAt && exportedAt < last + step;
-  const candles = wasOpen ? sliceCandles(all.candles, 0, all.candles.timestamp.length - 1) : all.candles;
-  if (candles.timestamp.length === 0) throw new BadFileError('holds no closed candle');
+  const all = checkSeries(rows, { step, timeframe, now: clock.now(), skipInvalid });
+  const wasOpen = all.last <= exportedAt && exportedAt < all.last + step;
+  if (wasOpen && all.rows === 1) throw new BadFileError('holds no closed candle');
+  const series = wasOpen ? withoutLast(all) : all;
+  const { first, doubts } = lookAt(series, timeframe, period);
+  const { last } = series;
+  const slots = (floorToGrid(last, step) - floorToGrid(first, step)) / step + 1;
   const result: Imported = {
     outcome: 'imported',
     file: path,
@@ -95,20 +96,22 @@ export function readyCandles(
     exchange,
     symbol,
     timeframe,
-    ...extent(candles),
-    missing: gapsBetween(candles.timestamp, step).reduce((sum, [, count]) => sum + count, 0),
+    rows: series.rows,
+    first: isoTime(first),
+    last: isoTime(last),
+    missing: slots - series.rows,
     duplicates: all.duplicates,
     notes: [
       ...(notes ?? []),
       ...all.notes,
       ...(wasOpen ? ['the last candle was open when the file was written: left out'] : []),
-      ...doubtsAbout(candles, timeframe, period),
+      ...doubts,
     ],
   };
   return {
     result,
     write: async () => {
-      await store.write({ exchange, symbol, timeframe }, candles);
+      for (const candles of series.parts()) await store.write({ exchange, symbol, timeframe }, candles);
     },
   };
 }
@@ -116,19 +119,24 @@ export function readyCandles(
 /** Fewer candles may be on the grid of a longer timeframe by chance. */
 const MIN_ON_GRID = 10;
 
-/** Signs that the file is not what its name says. */
-function doubtsAbout({ timestamp }: Candles, timeframe: Timeframe, period: Source['period']): string[] {
-  const longer = ALL_TIMEFRAMES.findLast((each) => {
-    const step = TIMEFRAME_MS[each];
-    return step > TIMEFRAME_MS[timeframe] && timestamp.every((time) => isOnGrid(time, step));
-  });
-  const outside = period && timestamp.filter((time) => time < period.from || time >= period.to).length;
-  return [
-    ...(longer && timestamp.length >= MIN_ON_GRID
-      ? [`every candle is on the ${longer} grid: check that the file does not hold ${longer}`]
+/** The first time, and signs that the file is not what its name says. */
+function lookAt(series: CheckedSeries, timeframe: Timeframe, period: Source['period']) {
+  let first = Number.NaN;
+  let outside = 0;
+  let longer = ALL_TIMEFRAMES.filter((each) => TIMEFRAME_MS[each] > TIMEFRAME_MS[timeframe]);
+  for (const times of series.times()) {
+    if (Number.isNaN(first)) first = times[0]!;
+    longer = longer.filter((each) => times.every((time) => isOnGrid(time, TIMEFRAME_MS[each])));
+    if (period) outside += times.filter((time) => time < period.from || time >= period.to).length;
+  }
+  const longest = longer.at(-1);
+  const doubts = [
+    ...(longest && series.rows >= MIN_ON_GRID
+      ? [`every candle is on the ${longest} grid: check that the file does not hold ${longest}`]
       : []),
-    ...(outside ? [`candles outside the dates in the name: ${formatInteger(outside)}`] : []),
+    ...(outside > 0 ? [`candles outside the dates in the name: ${formatInteger(outside)}`] : []),
   ];
+  return { first, doubts };
 }
 
 export function readyFunding(

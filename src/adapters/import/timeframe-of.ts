@@ -2,8 +2,8 @@ import { ALL_TIMEFRAMES, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.
 import { millisecondsOf } from './checks.ts';
 import { BadFileError } from './file-rows.ts';
 
-/** Rows that are looked at. */
-const ROWS = 20_000;
+/** Times that are looked at. */
+export const TIMES_FOR_TIMEFRAME = 20_000;
 /** Share of the distances between candles that the most frequent one has in a series without many gaps. */
 const MIN_SHARE = 0.5;
 /** Share of distances that are not chance. */
@@ -17,7 +17,7 @@ const MIN_FREQUENT = 0.05;
  */
 export function timeframeOf(times: Float64Array): Timeframe {
   const sorted = times
-    .slice(0, ROWS)
+    .slice(0, TIMES_FOR_TIMEFRAME)
     .map(millisecondsOf)
     .filter((time) => !Number.isNaN(time))
     .sort();

@@ -3,7 +3,7 @@ import { chooseColumns, type Positions } from '../columns/choose-columns.ts';
 import { isKnownName } from '../columns/column-names.ts';
 import { numberIn } from '../columns/numbers.ts';
 import { type DateOrder, dateOrderOf, isCompactDate, type ToUtc, timeOf, zoneOf } from '../columns/times.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW } from '../file-rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type Spill } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { valuesOf } from './arrow-columns.ts';
 import type { TableHints } from './csv-plan.ts';
@@ -17,6 +17,9 @@ export function possibleColumns(names: readonly string[], { columns = {} }: Tabl
   const given = new Set(Object.values(columns));
   return names.filter((name, index) => isKnownName(name) || given.has(name) || given.has(`${index + 1}`));
 }
+
+/** How a file is read, and what takes its rows. */
+export type ArrowHints = TableHints & { readonly spill?: Spill | undefined };
 
 /** Candles of the record batches of an Arrow or Parquet file, with columns found by their names. */
 export class ArrowCandles {
@@ -37,7 +40,7 @@ export class ArrowCandles {
     fields: readonly string[],
     sample: RecordBatch | undefined,
     names: SeriesNames,
-    hints: TableHints,
+    { spill, ...hints }: ArrowHints,
   ) {
     this.#names = names;
     const samples = sample ? samplesOf(sample, fields) : [];
@@ -50,7 +53,9 @@ export class ArrowCandles {
     this.#toUtc = zoneOf(hints.timeZone ?? 'UTC');
     const { symbol, timeframe, exchange } = positions;
     const isTable = symbol !== undefined || timeframe !== undefined || exchange !== undefined;
-    this.#rows = isTable ? { table: new SeriesTable(6, 'row') } : { one: new ColumnBuilder(6) };
+    this.#rows = isTable
+      ? { table: new SeriesTable(6, 'row', spill) }
+      : { one: new ColumnBuilder(6, undefined, spill) };
   }
 
   /** Names of the columns that are read. */
@@ -135,7 +140,8 @@ export class ArrowCandles {
         .map((series) => ({ ...series, notes: [...this.#notes, ...series.notes] }));
     }
     if (this.#count === 0) throw new BadFileError('holds no rows');
-    const rows = { columns: this.#rows.one.finish(), first: FIRST_ROW };
+    const { one } = this.#rows;
+    const rows = { columns: one.finish(), first: FIRST_ROW, spilled: one.spilled };
     return [{ kind: 'candles', ...this.#names, rows, notes: this.#notes }];
   }
 }

@@ -5,22 +5,27 @@ import type { Positions } from '../columns/choose-columns.ts';
 import { plainName } from '../columns/column-names.ts';
 import { numberIn } from '../columns/numbers.ts';
 import { isCompactDate, type ToUtc, timeOf, writtenTime, zoneOf } from '../columns/times.ts';
-import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from '../file-rows.ts';
+import { BadFileError, ColumnBuilder, MAX_ROWS, type Spill, type SpilledRows } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
-import { type CsvPlan, planCsv, splitCells, type TableHints } from './csv-plan.ts';
 import { type CellProblem, CsvCells } from './csv-cells.ts';
+import { type CsvPlan, planCsv, splitCells, type TableHints } from './csv-plan.ts';
 import { bytesOf, MAX_ROW_LENGTH } from './text.ts';
 
 /** Beginning of a file from which its form is found. */
 const HEAD_BYTES = 65_536;
 const NEWLINE = 10;
 const RETURN = 13;
+const SPACE = 32;
 const PLUS = 43;
 const MINUS = 45;
 const POINT = 46;
+const SLASH = 47;
 const ZERO = 48;
 const COLON = 58;
+const LETTER_T = 84;
 const LETTER_Z = 90;
+/** Characters of `2025-03-01`. */
+const DATE_LENGTH = 10;
 const COMMENT = 35;
 /** Characters of an invalid value that a message quotes. */
 const VALUE_LENGTH = 40;
@@ -34,12 +39,14 @@ const CANDLE_ROLES = ['open', 'high', 'low', 'close', 'volume'] as const;
 /**
  * Candles of a CSV file in any layout that {@link planCsv} knows. The file is streamed, and numbers are read from its bytes: text of
  * each cell would take five times as long.
+ * @param spill takes rows while the file is read
  * @throws BadFileError
  */
 export async function readCsvCandles(
   path: string,
   names: SeriesNames,
   hints: TableHints,
+  spill?: Spill,
 ): Promise<FileSeries[]> {
   let rows: CsvRows | undefined;
   let rest: Buffer = Buffer.alloc(0);
@@ -47,12 +54,17 @@ export async function readCsvCandles(
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     if (rows === undefined) {
       if (rest.length < HEAD_BYTES) continue;
-      rows = new CsvRows(planOf(rest, path, hints), names, { ...hints, bytes: await plainBytes(path) });
+      rows = new CsvRows(planOf(rest, path, hints), names, {
+        ...hints,
+        spill,
+        bytes: await plainBytes(path),
+      });
     }
-    rest = rest.subarray(rows.read(rest));
+    // A copy, so that the piece can be freed.
+    rest = Buffer.from(rest.subarray(rows.read(rest)));
     if (rest.length > MAX_ROW_LENGTH) throw endless();
   }
-  rows ??= new CsvRows(planOf(rest, path, hints), names, { ...hints, bytes: rest.length });
+  rows ??= new CsvRows(planOf(rest, path, hints), names, { ...hints, spill, bytes: rest.length });
   rest = rest.subarray(rows.read(rest));
   if (rest.length > 0) rows.read(Buffer.concat([rest, Buffer.from('\n')]));
   return rows.finish();
@@ -99,7 +111,11 @@ class CsvRows {
   constructor(
     plan: CsvPlan,
     names: SeriesNames,
-    { skipInvalid = false, bytes }: TableHints & { readonly bytes: number },
+    {
+      skipInvalid = false,
+      bytes,
+      spill,
+    }: TableHints & { readonly bytes: number; readonly spill: Spill | undefined },
   ) {
     this.#plan = plan;
     this.#names = names;
@@ -111,7 +127,9 @@ class CsvRows {
       plan.series.length > 1 || symbol !== undefined || timeframe !== undefined || exchange !== undefined;
     // A few more than there may be: growing would copy the columns.
     const expected = Math.min(MAX_ROWS, Math.ceil((bytes / plan.lineLength) * 1.02) + 16);
-    this.#rows = isTable ? { table: new SeriesTable(6, 'line') } : { one: new ColumnBuilder(6, expected) };
+    this.#rows = isTable
+      ? { table: new SeriesTable(6, 'line', spill) }
+      : { one: new ColumnBuilder(6, expected, spill) };
     this.#series = plan.series.map((series) => ({
       ...series,
       places: Int32Array.from(CANDLE_ROLES, (role) => series.positions[role] ?? -1),
@@ -251,35 +269,32 @@ class CsvRows {
     return timeOf(text, this.#plan.dateOrder, this.#toUtc);
   }
 
-  /** Reads a time such as `2025-03-01 00:05` or `2025.03.01T00:05:00+01:00`; false for other forms, and for times before 1973-03-04. */
+  /** Reads a time such as `2025-03-01 00:05` or `2025.03.01T00:05:00+01:00`; false for other forms, and before 1973-03-04. */
   #readIsoTime(start: number, end: number): boolean {
     const bytes = this.#bytes;
-    const length = end - start;
-    if (length !== 10 && length < 16) return false;
     const separator = bytes[start + 4]!;
-    if (separator < 45 || separator > 47 || bytes[start + 7] !== separator) return false;
-    if (!this.#readDay(start)) return false;
-    let local = this.#dayMs;
-    let zone = end;
-    if (length > 10) {
-      const between = bytes[start + 10]!;
-      if ((between !== 32 && between !== 84) || bytes[start + 13] !== COLON) return false;
-      const hasSeconds = length >= 19 && bytes[start + 16] === COLON;
-      const hours = digitsAt(bytes, start + 11, 2);
-      const minutes = digitsAt(bytes, start + 14, 2);
-      const seconds = hasSeconds ? digitsAt(bytes, start + 17, 2) : 0;
-      if (!(hours < 24 && minutes < 60 && seconds < 61)) return false;
-      local += hours * 3_600_000 + minutes * 60_000 + seconds * 1_000;
-      zone = start + (hasSeconds ? 19 : 16);
-      // A fraction of zeros.
-      if (bytes[zone] === POINT && hasSeconds && zone + 1 < end) while (++zone < end && bytes[zone] === ZERO);
-    }
-    if (zone === end) this.#values[0] = this.#toUtc(local);
-    else {
-      const ahead = offsetAt(bytes, zone, end);
-      if (Number.isNaN(ahead)) return false;
-      this.#values[0] = local - ahead;
-    }
+    const isDate = separator >= MINUS && separator <= SLASH && bytes[start + 7] === separator;
+    if (!isDate || end - start < DATE_LENGTH || !this.#readDay(start)) return false;
+    if (end - start > DATE_LENGTH) return this.#readClock(start + DATE_LENGTH, end);
+    this.#values[0] = this.#toUtc(this.#dayMs);
+    return true;
+  }
+
+  /** Reads ` 00:05`, `T00:05:00` or `T00:05:00.000+01:00` after the date. */
+  #readClock(start: number, end: number): boolean {
+    const bytes = this.#bytes;
+    const isClock = (bytes[start] === SPACE || bytes[start] === LETTER_T) && bytes[start + 3] === COLON;
+    if (!isClock || end - start < 6) return false;
+    const hasSeconds = end - start >= 9 && bytes[start + 6] === COLON;
+    const hours = digitsAt(bytes, start + 1, 2);
+    const minutes = digitsAt(bytes, start + 4, 2);
+    const seconds = hasSeconds ? digitsAt(bytes, start + 7, 2) : 0;
+    if (!(hours < 24 && minutes < 60 && seconds < 61)) return false;
+    const local = this.#dayMs + hours * 3_600_000 + minutes * 60_000 + seconds * 1_000;
+    const zone = hasSeconds ? endOfFraction(bytes, start + 9, end) : start + 6;
+    const ahead = zone === end ? 0 : offsetAt(bytes, zone, end);
+    if (Number.isNaN(ahead)) return false;
+    this.#values[0] = zone === end ? this.#toUtc(local) : local - ahead;
     return true;
   }
 
@@ -316,17 +331,6 @@ class CsvRows {
     return cells.length >= names.length - 1 && isSame;
   }
 
-  /** Line of each row. */
-  #numbers(length: number): Float64Array<ArrayBuffer> {
-    const left = new Set(this.#left);
-    let line = this.#plan.dataLine - 1;
-    return Float64Array.from({ length }, () => {
-      do line++;
-      while (left.has(line));
-      return line;
-    });
-  }
-
   finish(): FileSeries[] {
     const notes = [...this.#plan.notes];
     if (this.#headers.length > 0) {
@@ -336,18 +340,18 @@ class CsvRows {
     if ('table' in this.#rows) {
       return this.#rows.table.finish('candles').map((series) => ({ ...series, notes }));
     }
-    const columns = this.#rows.one.finish();
-    if (columns[0]!.length === 0) throw new BadFileError('holds no rows');
-    const numbers = this.#left.length > 0 ? this.#numbers(columns[0]!.length) : undefined;
+    const { one } = this.#rows;
+    if (one.length === 0) throw new BadFileError('holds no rows');
     const first = { word: 'line', number: this.#plan.dataLine } as const;
-    const rows: FileRows = { columns, first, ...(numbers && { numbers }) };
+    const rows: SpilledRows = { columns: one.finish(), first, spilled: one.spilled, left: this.#left };
     const symbol = this.#plan.series[0]!.symbol ?? this.#names.symbol;
     return [{ kind: 'candles', ...this.#names, symbol, rows, notes }];
   }
 }
 
 /** True for a number that is no date: dates of digits have 8, 12 or 14 of them. */
-const isEpoch = (time: number) => time >= 1e14 || (time >= 1e12 && time < 1e13) || (time >= 1e9 && time < 1e10);
+const isEpoch = (time: number) =>
+  time >= 1e14 || (time >= 1e12 && time < 1e13) || (time >= 1e9 && time < 1e10);
 
 /** NaN where a character is not a digit. */
 function digitsAt(bytes: Uint8Array, start: number, count: number): number {
@@ -358,6 +362,14 @@ function digitsAt(bytes: Uint8Array, start: number, count: number): number {
     value = value * 10 + digit;
   }
   return value;
+}
+
+/** Position after a fraction of zeros. */
+function endOfFraction(bytes: Uint8Array, start: number, end: number): number {
+  if (bytes[start] !== POINT || start + 1 >= end) return start;
+  let at = start + 1;
+  while (at < end && bytes[at] === ZERO) at++;
+  return at;
 }
 
 /** Milliseconds ahead of UTC of `Z` or `+01:00`; NaN for other text. */

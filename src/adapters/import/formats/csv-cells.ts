@@ -36,6 +36,7 @@ export class CsvCells {
    * Reads a line in one pass. Long because calls for each cell would take half of the time again.
    * @param bytes have a newline at or after `start`
    */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one scan of every byte of a file
   read(bytes: Uint8Array, start: number): CellProblem | undefined {
     const { starts, ends, values } = this;
     const width = this.#width;

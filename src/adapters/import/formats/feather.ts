@@ -11,9 +11,8 @@ import {
   readWhole,
 } from '../file-rows.ts';
 import type { FileSeries, SeriesNames } from '../series-table.ts';
-import { ArrowCandles } from './arrow-candles.ts';
+import { ArrowCandles, type ArrowHints } from './arrow-candles.ts';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
-import type { TableHints } from './csv-plan.ts';
 import { decodeLz4Frame } from './lz4-frame.ts';
 
 const MAGIC = 'ARROW1';
@@ -58,7 +57,7 @@ export async function readFeather(path: string, layouts: readonly Layout[]): Pro
 export async function readFeatherCandles(
   path: string,
   names: SeriesNames,
-  hints: TableHints,
+  hints: ArrowHints,
 ): Promise<FileSeries[]> {
   const { reader, batches } = await openFeather(path);
   const fields = reader.schema.fields.map((field) => field.name);

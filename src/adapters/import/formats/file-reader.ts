@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeFile } from '../../code-file.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from '../file-rows.ts';
-import type { ReadProblem, ReadReply, ReadRequest, SeriesHead, SharedBlock } from '../read-process.ts';
+import { BadFileError, type FileRows } from '../file-rows.ts';
+import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from '../read-process.ts';
 import type { TableRequest } from '../read-table.ts';
-import type { FileSeries } from '../series-table.ts';
+import { SharedRows } from '../shared-rows.ts';
 
 /** Heap for reading, MB; columns are outside the heap. A valid file needs far less. */
 const HEAP_MB = 128;
@@ -18,6 +18,9 @@ const BYTES_PER_MS = 1_000;
 /** Text of candles and trades has up to this many times the size of its compressed file. */
 const COMPRESSION = 10;
 const REASON_LENGTH = 200;
+
+/** Series of a file, whose rows stay in the file that both processes have open. */
+export type ReadSeries = Omit<SeriesHead, 'rows'> & { readonly rows: SharedRows };
 
 /**
  * Reads files in a separate process with limited heap and time. On a corrupt file the Arrow library can loop 2^31 times or
@@ -36,26 +39,25 @@ export class FileReader {
   }
 
   /** Call it for one file at a time. Throws BadFileError for any error of reading. */
-  read(request: ReadRequest): Promise<FileRows> {
-    return this.#read(request, collect);
+  async read(request: ReadRequest): Promise<FileRows> {
+    const reply = await this.#read(request);
+    if (!('rows' in reply)) throw new Error('a reply without rows');
+    return new SharedRows(reply.rows, this.#shared!).load();
   }
 
-  /** As {@link read}, of a file that names its series. */
-  readTable(request: TableRequest): Promise<FileSeries[]> {
-    return this.#read(request, collectSeries);
+  /** As {@link read}, of a file that names its series. Their rows are gone when the next file is read. */
+  async readTable(request: TableRequest): Promise<ReadSeries[]> {
+    const reply = await this.#read(request);
+    if (!('series' in reply)) throw new Error('a reply without series');
+    return reply.series.map(({ rows, ...head }) => ({ ...head, rows: new SharedRows(rows, this.#shared!) }));
   }
 
-  async #read<Result extends object>(
-    request: ReadRequest | TableRequest,
-    collectReplies: Collect<Result>,
-  ): Promise<Result> {
+  async #read(request: ReadRequest | TableRequest): Promise<Exclude<ReadReply, ReadProblem>> {
     const bytes = await sizeOf(request.path);
     if (bytes === 0) throw new BadFileError('is empty');
     const size = /\.(gz|zst|zip|parquet)$/.test(request.path) ? bytes * COMPRESSION : bytes;
     const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(size / BYTES_PER_MS));
-    const received = await receive(this.#running(), request, limit, (replies) =>
-      collectReplies(replies, this.#shared!),
-    );
+    const received = await receive(this.#running(), request, limit);
     if (!('problem' in received)) return received;
     if (received.sound) throw new BadFileError(received.problem);
     this.close();
@@ -89,76 +91,20 @@ function openShared(): number {
   return file;
 }
 
-/** Reads rows of the shared file into columns. */
-function addShared(rows: ColumnBuilder, { offset, rows: count }: SharedBlock, file: number): void {
-  rows.fillBlock(count, (column, index) => {
-    const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
-    const start = offset + index * bytes.length;
-    for (let read = 0; read < bytes.length; ) {
-      const more = readSync(file, bytes, read, bytes.length - read, start + read);
-      if (more === 0) throw new Error('the rows that were read are gone');
-      read += more;
-    }
-  });
-}
-
-type Collect<Result> = (replies: AsyncIterable<[ReadReply]>, shared: number) => Promise<Result | ReadProblem>;
-
-async function receive<Result>(
+async function receive(
   reader: ChildProcess,
   request: ReadRequest | TableRequest,
   limit: AbortSignal,
-  collectReplies: (replies: AsyncIterable<[ReadReply]>) => Promise<Result | ReadProblem>,
-): Promise<Result | ReadProblem> {
+): Promise<ReadReply> {
   try {
     const replies = on(reader, 'message', { close: ['exit'], signal: limit });
     reader.send(request);
-    return await collectReplies(replies as AsyncIterable<[ReadReply]>);
+    for await (const [reply] of replies as AsyncIterable<[ReadReply]>) return reply;
+    return ENDED;
   } catch (error) {
     if (!limit.aborted) throw error;
     return { problem: 'reading timed out; the file may be corrupt', sound: false };
   }
-}
-
-async function collect(replies: AsyncIterable<[ReadReply]>, shared: number): Promise<FileRows | ReadProblem> {
-  let rows = new ColumnBuilder(1, 0);
-  let [length, first] = [Number.NaN, FIRST_ROW];
-  for await (const [reply] of replies) {
-    if ('problem' in reply) return reply;
-    if ('block' in reply) addShared(rows, reply.block, shared);
-    else if ('length' in reply) {
-      ({ length, first } = reply);
-      rows = new ColumnBuilder(reply.width, length);
-    }
-    if (rows.length === length) return { columns: rows.finish(), first };
-  }
-  return ENDED;
-}
-
-async function collectSeries(
-  replies: AsyncIterable<[ReadReply]>,
-  shared: number,
-): Promise<FileSeries[] | ReadProblem> {
-  let heads: readonly SeriesHead[] = [];
-  let rows = new ColumnBuilder(1, 0);
-  const series: FileSeries[] = [];
-  for await (const [reply] of replies) {
-    if ('problem' in reply) return reply;
-    if ('series' in reply) heads = reply.series;
-    if ('block' in reply) addShared(rows, reply.block, shared);
-    const head = heads[series.length]!;
-    if ('block' in reply && rows.length === head.length) series.push(seriesOf(head, rows.finish()));
-    if (series.length === heads.length) return series;
-    const { width, length } = heads[series.length]!;
-    if (rows.length === 0 || rows.length === head.length) rows = new ColumnBuilder(width, length);
-  }
-  return ENDED;
-}
-
-function seriesOf(head: SeriesHead, columns: Float64Array<ArrayBuffer>[]): FileSeries {
-  const { length: _, width: __, first, numbered, ...names } = head;
-  const numbers = numbered ? columns.pop() : undefined;
-  return { ...names, rows: { columns, first, ...(numbers && { numbers }) } };
 }
 
 const ENDED: ReadProblem = {

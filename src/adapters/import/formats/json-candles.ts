@@ -10,7 +10,7 @@ import {
   writtenTime,
   zoneOf,
 } from '../columns/times.ts';
-import { BadFileError } from '../file-rows.ts';
+import { BadFileError, type Spill } from '../file-rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from '../series-table.ts';
 import { shapeOf, type TableHints } from './csv-plan.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
@@ -71,8 +71,9 @@ export async function readJsonCandles(
   path: string,
   names: SeriesNames,
   hints: TableHints,
+  spill?: Spill,
 ): Promise<FileSeries[]> {
-  const rows = new JsonRows(names, hints);
+  const rows = new JsonRows(names, hints, spill);
   const pieces = new JsonPieces(rows);
   for await (const piece of textOf(path)) pieces.add(piece);
   pieces.finish();
@@ -256,7 +257,7 @@ function columnsOf({ names, rows }: JsonTable, hints: TableHints) {
 class JsonRows {
   readonly #names: SeriesNames;
   readonly #hints: TableHints;
-  readonly #table = new SeriesTable(6, 'row');
+  readonly #table: SeriesTable;
   readonly #toUtc: ToUtc;
   #columns: { readonly names: readonly string[]; readonly positions: Positions } | undefined;
   #width = 0;
@@ -265,9 +266,10 @@ class JsonRows {
   #rows = 0;
   readonly #skipped: number[] = [];
 
-  constructor(names: SeriesNames, hints: TableHints) {
+  constructor(names: SeriesNames, hints: TableHints, spill: Spill | undefined) {
     this.#names = names;
     this.#hints = hints;
+    this.#table = new SeriesTable(6, 'row', spill);
     this.#toUtc = zoneOf(hints.timeZone ?? 'UTC');
   }
 

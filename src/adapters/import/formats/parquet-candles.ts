@@ -2,8 +2,7 @@ import { RecordBatchReader } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm';
 import { MAX_ROWS, readWhole } from '../file-rows.ts';
 import type { FileSeries, SeriesNames } from '../series-table.ts';
-import { ArrowCandles, possibleColumns, SAMPLE_ROWS } from './arrow-candles.ts';
-import type { TableHints } from './csv-plan.ts';
+import { ArrowCandles, type ArrowHints, possibleColumns, SAMPLE_ROWS } from './arrow-candles.ts';
 import { checkSize, readSmallSchema } from './parquet-size.ts';
 
 /** Rows decompressed in one step: WebAssembly memory never shrinks. */
@@ -17,7 +16,7 @@ const ROWS_AT_ONCE = 131_072;
 export async function readParquetCandles(
   path: string,
   names: SeriesNames,
-  hints: TableHints,
+  hints: ArrowHints,
 ): Promise<FileSeries[]> {
   const bytes = await readWhole(path);
   const { fields } = RecordBatchReader.from(readSmallSchema(bytes).intoIPCStream()).open().schema;
