@@ -102,8 +102,8 @@ test('candles that do not fit into one write are divided at the beginning of a m
   }
   await store.flush();
   expect(writes).toEqual([
-    ['2025-03-01T00:00:00.000Z', '2025-07-31T23:59:00.000Z'],
-    ['2025-08-01T00:00:00.000Z', '2025-11-05T23:59:00.000Z'],
+    ['2025-03-01T00:00:00.000Z', '2025-06-30T23:59:00.000Z'],
+    ['2025-07-01T00:00:00.000Z', '2025-11-05T23:59:00.000Z'],
   ]);
   expect(times).toEqual(Array.from({ length: 360_000 }, (_, row) => T0 + row * MINUTE));
 });
