@@ -12,8 +12,7 @@ import {
   prepareTables,
   restoreTables,
 } from '#adapters/dynamo/restore-tables.ts';
-import { OLDEST_LAYOUT } from '#adapters/dynamo/upgrade-items.ts';
-import { LAYOUT_VERSION, type TableNames } from '#contract/values/tables.ts';
+import { LAYOUT_VERSION, OLDEST_LAYOUT, type TableNames } from '#contract/values/tables.ts';
 
 /** A table with five indexes is created in about a minute. */
 const MAX_CREATION_S = 600;

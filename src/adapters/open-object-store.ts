@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ObjectStore } from '#domain/ports.ts';
-import { createS3Client, S3ObjectStore } from './aws/s3-object-store.ts';
+import { lazy } from '#domain/shared/lazy.ts';
 import { FileObjectStore } from './local/file-object-store.ts';
 
 /** Client of all buckets: each has its own connections. */
 let client: S3Client | undefined;
 
 /**
- * Object store of a bucket: the folder of that name in `OBJECTS_DIRECTORY` if set, else S3.
+ * Object store of a bucket: the folder of that name in `OBJECTS_DIRECTORY` if set, else S3, whose client is loaded at the first call.
  *
  * @param prefix of every key, with its slash; default none
  */
@@ -18,6 +18,9 @@ export function openObjectStore(
   prefix = '',
 ): ObjectStore {
   if (env.OBJECTS_DIRECTORY) return new FileObjectStore(join(env.OBJECTS_DIRECTORY, bucket, prefix));
-  client ??= createS3Client();
-  return new S3ObjectStore(client, bucket, prefix);
+  return lazy(async () => {
+    const { createS3Client, S3ObjectStore } = await import('./aws/s3-object-store.ts');
+    client ??= createS3Client();
+    return new S3ObjectStore(client, bucket, prefix);
+  });
 }

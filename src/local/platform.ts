@@ -14,7 +14,8 @@ import { type DataFolder, diskSpaceCheck } from '#adapters/local/data-folder.ts'
 import type { Database } from '#adapters/local/dynoxide.ts';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { openStores } from '#adapters/open-stores.ts';
-import { checkStrategyFolder, compileCache } from '#adapters/processes/sandbox.ts';
+import { compileCache } from '#adapters/processes/compile-cache.ts';
+import { checkStrategyFolder } from '#adapters/processes/sandbox.ts';
 import type { TaskLimits } from '#adapters/processes/task-runner.ts';
 import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import { USER_STRATEGIES } from '#adapters/strategies/strategy-files.ts';

@@ -6,7 +6,8 @@ import { LocalExecutions, LocalStateMachine, localIntegrations } from '#adapters
 import { TaskLogs } from '#adapters/local/task-log.ts';
 import { resultsPrefix } from '#adapters/objects/result-store.ts';
 import type { Stores } from '#adapters/open-stores.ts';
-import { compileCache, type SandboxGrants } from '#adapters/processes/sandbox.ts';
+import { compileCache } from '#adapters/processes/compile-cache.ts';
+import type { SandboxGrants } from '#adapters/processes/sandbox.ts';
 import {
   type TaskHost,
   type TaskLimits,

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { compileCache, openSandbox } from '#adapters/processes/sandbox.ts';
+import { compileCache } from '#adapters/processes/compile-cache.ts';
+import { openSandbox } from '#adapters/processes/sandbox.ts';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/adapters/strategies/fresh-strategy.ts');

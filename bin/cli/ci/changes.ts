@@ -1,5 +1,5 @@
 import { LocalStrategies } from '#adapters/definitions/local-strategies.ts';
-import { compileCache } from '#adapters/processes/sandbox.ts';
+import { compileCache } from '#adapters/processes/compile-cache.ts';
 import { digestStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { COPY_PREFIX } from '#adapters/local/data-folder.ts';
-import { compileCache } from '#adapters/processes/sandbox.ts';
+import { compileCache } from '#adapters/processes/compile-cache.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import { LocalEnv } from '#contract/env/env.ts';
 import type { CiSettings } from '#contract/platform/ci-settings.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { CheckOutcome } from '#adapters/definitions/strategy-check.ts';
-import { compileCache } from '#adapters/processes/sandbox.ts';
+import { compileCache } from '#adapters/processes/compile-cache.ts';
 import { LocalEnv } from '#contract/env/env.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';

@@ -8,11 +8,8 @@ import { type Item, JOB_ITEM } from './stored-items.ts';
 /** An item of one layout as the next layout stores it. */
 type Upgrade = (table: TableId, item: Item) => Item;
 
-/** Upgrade of each earlier layout to the next. Add one whenever LAYOUT_VERSION is raised, and never change one. */
+/** Upgrade of each layout from OLDEST_LAYOUT to the next. Add one whenever LAYOUT_VERSION is raised, and never change one. */
 const UPGRADES: Readonly<Record<number, Upgrade>> = { 2: toLayout3 };
-
-/** Oldest layout that can be upgraded. Layout 1 was never part of a release. */
-export const OLDEST_LAYOUT = Math.min(...Object.keys(UPGRADES).map(Number));
 
 /** An item of an earlier layout as this version stores it. */
 export function upgradeItem(layout: number, table: TableId, item: Item): Item {

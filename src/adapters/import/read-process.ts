@@ -1,6 +1,7 @@
 /** Program of the process that reads the files requested by file-reader.ts, one after the other. */
 
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import {
   BadFileError,
   type Layout,
@@ -44,16 +45,23 @@ export type ReadReply =
 /** Bytes of columns that are worth a collection. */
 const MANY_BYTES = 2 ** 25;
 
+/** Kinds of files whose readers are in Node's compile cache. */
+const kept = new Set<string>();
+
 /** Bytes of the shared file that belong to the current request. */
 let sharedBytes = 0;
 
 process.on('message', async (request: ReadRequest | TableRequest) => {
   sharedBytes = 0;
+  const kind = 'table' in request ? request.table : request.format;
   try {
     await ('table' in request ? replyWithTable(request) : replyWithRows(request));
   } catch (error) {
     await reply({ problem: problemOf(error), sound: error instanceof BadFileError });
   }
+  // This process is killed when it is no longer needed: Node would keep the code at its end.
+  if (!kept.has(kind)) flushCompileCache();
+  kept.add(kind);
   // The columns are outside the heap, and waiting for the next file collects no garbage.
   if (sharedBytes > MANY_BYTES) globalThis.gc?.();
 });

@@ -16,8 +16,7 @@ import {
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError } from '#contract/values/errors.ts';
-import { LAYOUT_VERSION } from '#contract/values/tables.ts';
-import { OLDEST_LAYOUT } from '../dynamo/upgrade-items.ts';
+import { LAYOUT_VERSION, OLDEST_LAYOUT } from '#contract/values/tables.ts';
 import { FileLock } from './file-lock.ts';
 import { isRunning } from './is-running.ts';
 

@@ -1,19 +1,11 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { getCompileCacheDir } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SANDBOX_FLAGS } from '#contract/values/sandbox-flags.ts';
 import { codeFile } from '../code-file.ts';
 import { packageFolder } from '../package-folder.ts';
 import { strippedSources } from './stripped-file.ts';
-
-/** Folder of Node's compile cache, shared with the tasks so that they load faster. Undefined: the cache is off. */
-export function compileCache(): string | undefined {
-  // Node adds a subfolder for each of its versions.
-  const directory = getCompileCacheDir();
-  return directory && dirname(directory);
-}
 
 /** Permissions of a process that runs strategy code, in addition to computing and the network. */
 export interface SandboxGrants {

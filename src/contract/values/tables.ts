@@ -6,6 +6,9 @@
  */
 export const LAYOUT_VERSION = 3;
 
+/** Oldest layout that can be upgraded. Layout 1 was never part of a release. */
+export const OLDEST_LAYOUT = 2;
+
 export interface KeyAttribute {
   readonly name: string;
   readonly type: 'S' | 'N';

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeFile } from '../../code-file.ts';
+import { compileCache } from '../../processes/compile-cache.ts';
 import { BadFileError, type FileRows } from '../file-rows.ts';
 import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from '../read-process.ts';
 import type { TableRequest } from '../read-table.ts';
@@ -67,9 +68,12 @@ export class FileReader {
   #running(): ChildProcess {
     if (!this.#process?.connected) {
       this.#shared ??= openShared();
+      const cache = compileCache();
       this.#process = fork(codeFile('../read-process', import.meta.url), {
         execArgv: [`--max-old-space-size=${HEAP_MB}`, '--expose-gc'],
         serialization: 'advanced',
+        // biome-ignore lint/style/noProcessEnv: the environment of this process, and where its compiled code is
+        env: { ...process.env, ...(cache && { NODE_COMPILE_CACHE: cache }) },
         stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#shared],
       });
     }
