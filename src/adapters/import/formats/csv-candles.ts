@@ -53,14 +53,17 @@ export async function readCsvCandles(
   for await (const piece of bytesOf(path)) {
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     if (rows === undefined) {
-      if (rest.length < HEAD_BYTES) continue;
+      if (rest.length < HEAD_BYTES) {
+        rest = Buffer.from(rest);
+        continue;
+      }
       rows = new CsvRows(planOf(rest, path, hints), names, {
         ...hints,
         spill,
         bytes: await plainBytes(path),
       });
     }
-    // A copy, so that the piece can be freed.
+    // A copy: the next piece takes the place of this one.
     rest = Buffer.from(rest.subarray(rows.read(rest)));
     if (rest.length > MAX_ROW_LENGTH) throw endless();
   }
