@@ -89,9 +89,14 @@ describe.skipIf(!hasChromium)('import of files on the data page', () => {
     await page.getByText('1 series of 1 file would be stored. 1 file would not').waitFor();
     const rows = page.getByRole('region', { name: 'First rows of BTC/USDT 1h' });
     // Midnight in Athens is 22:00 in UTC.
-    expect(await rows.getByRole('row').nth(1).innerText()).toMatch(
-      /^2024-01-09 22:00\s+100\s+101\s+99\s+100.5\s+1$/,
-    );
+    expect(await rows.getByRole('row').nth(1).locator('td, th').allTextContents()).toEqual([
+      '2024-01-09 22:00',
+      '100',
+      '101',
+      '99',
+      '100.5',
+      '1',
+    ]);
     await look(opened);
     // A changed option is seen before it is imported.
     await page.getByLabel('Spot (--spot)').check();
@@ -139,7 +144,7 @@ describe.skipIf(!hasChromium)('import of files on the data page', () => {
     // Imported last. Five lost candles of an exchange that serves those without trades are damage; the first and the last month are none.
     await page.getByText('Candles stored of bitget').waitFor();
     const incomplete = page.getByRole('button', { name: /^Incomplete series/ });
-    expect(await incomplete.innerText()).toMatch(/Incomplete series\s+1\s/);
+    expect(await incomplete.textContent()).toMatch(/Incomplete series\s*1\D/);
     const pictures = page.getByRole('img', { name: /incomplete months/ });
     expect(await pictures.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))).toEqual([
       expect.stringContaining('incomplete months: 1,'),
@@ -149,7 +154,7 @@ describe.skipIf(!hasChromium)('import of files on the data page', () => {
     await page.getByRole('button', { name: 'kraken' }).click();
     await page.getByText('Candles stored of kraken').waitFor();
     await page.getByRole('rowheader', { name: 'DOT/USDT spot 1h' }).waitFor();
-    expect(await incomplete.innerText()).toMatch(/Incomplete series\s+0\s/);
+    expect(await incomplete.textContent()).toMatch(/Incomplete series\s*0\D/);
     expect(await problems()).toEqual([]);
     await close();
   });

@@ -6,9 +6,7 @@ import type { SymbolKey } from './series-ports.ts';
 
 /** Jobs of one kind, with the series that each reads beside those of its pairs. */
 interface ReadingJobs extends ActiveJobs<ListedJobRow> {
-  get(
-    jobId: string,
-  ): Promise<
+  get(jobId: string): Promise<
     | {
         readonly execution_input: {
           readonly informative?: readonly { readonly symbol: string }[] | undefined;
