@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sha256 } from '#adapters/sha256.ts';
 import { digestStrategyFiles, loadStrategyFiles } from '#adapters/strategies/strategy-files.ts';
 
 let folder: string;
@@ -92,12 +93,24 @@ it.each([
   await expect(loadStrategyFiles(folder)).rejects.toThrow(`${join(folder, link)}: it is a link`);
 });
 
-it('loadStrategyFiles rejects a source whose path has a line break, which would make two folders one digest', async () => {
-  const own = mkdtempSync(join(tmpdir(), 'touchstone-named-'));
-  const name = 'a.ts 0\nb.ts';
-  writeFileSync(join(own, name), '');
-  await expect(loadStrategyFiles(own)).rejects.toThrow(
-    `Strategy file ${JSON.stringify(name)}: its path has control characters. Rename it`,
-  );
-  rmSync(own, { recursive: true });
+it('line breaks and quotes in the names of files make no two folders one digest', async () => {
+  const [a, b] = ['export const a = 1;', 'export const b = 1;'];
+  const strange = `a.ts ${sha256(a)}\nshared/b.ts`;
+  const folders = [
+    { 'shared/a.ts': a, 'shared/b.ts': b },
+    { [`shared/${strange}`]: b },
+    { [`shared/${JSON.stringify(strange).replaceAll('/', '.')}`]: b },
+    { [`shared/${strange.replaceAll('/', '.')}`]: b },
+  ];
+  const digests = folders.map(async (files) => {
+    const own = mkdtempSync(join(tmpdir(), 'touchstone-named-'));
+    for (const [file, text] of Object.entries({ 'one.ts': "export default { name: 'one' };", ...files })) {
+      mkdirSync(dirname(join(own, file)), { recursive: true });
+      writeFileSync(join(own, file), text);
+    }
+    const digest = (await digestStrategyFiles(own)).get('one.ts');
+    rmSync(own, { recursive: true });
+    return digest;
+  });
+  expect(new Set(await Promise.all(digests)).size).toBe(folders.length);
 });

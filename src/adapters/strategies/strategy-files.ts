@@ -109,13 +109,12 @@ export interface Source {
  * Every source in a folder and its subfolders by relative path in ascending order. A file that is deleted before it is read is left
  * out, as is a strategy of more than {@link MAX_SOURCE_BYTES}.
  *
- * @throws Error that names a link in the folder, or a source whose path has control characters
+ * @throws Error that names a link in the folder
  */
 export async function digestSources(folder: string): Promise<Map<string, Source>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unlessAbsent);
   for (const entry of entries) if (entry.isSymbolicLink()) throw linkRejected(entry);
   const sources = entries.filter((entry) => entry.isFile() && isSource(entry.name));
-  for (const entry of sources) checkName(relative(folder, join(entry.parentPath, entry.name)));
   const found: (readonly [string, Source])[] = [];
   // A few at a time, which bounds the memory.
   for (let from = 0; from < sources.length; from += AT_ONCE) {
@@ -129,11 +128,8 @@ export async function digestSources(folder: string): Promise<Map<string, Source>
   return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The digest is over lines with the paths: a line break within a path would make two folders one. */
-function checkName(file: string): void {
-  if (!/\p{Cc}/u.test(file)) return;
-  throw new Error(`Strategy file ${JSON.stringify(file)}: its path has control characters. Rename it`);
-}
+/** Path in a line of a digest. A line break in a name must not make one line of two. */
+const lineName = (file: string) => (/[\p{Cc}"\\]/u.test(file) ? JSON.stringify(file) : file);
 
 function unlessAbsent(error: NodeJS.ErrnoException): Dirent[] {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
@@ -157,7 +153,7 @@ export function strategyDigests(sources: ReadonlyMap<string, Source>): Map<strin
       for (const name of others) for (const each of sources.get(name)?.named ?? []) others.add(each);
       others.delete(file);
       const imported = own.filter(([name]) => others.has(name));
-      const lines = [...shared, ...imported].map(([name, { digest }]) => `${name} ${digest}\n`);
+      const lines = [...shared, ...imported].map(([name, { digest }]) => `${lineName(name)} ${digest}\n`);
       return [file, sha256(lines.join('') + source.digest)];
     }),
   );
