@@ -301,6 +301,7 @@ function pairOfLetters(letters: string) {
 }
 
 function namedPair(base: string, quote: string) {
+  if (base === quote) return undefined;
   return { symbol: `${commonCode(base)}-${quote}`, ...(FIAT.has(quote) && { mode: 'spot' as const }) };
 }
 
