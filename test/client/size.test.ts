@@ -30,9 +30,9 @@ async function bundle(names: readonly string[]) {
 }
 
 describe('client in a program', () => {
-  it('whole client has at most 11,000 bytes, without packages', async () => {
+  it('whole client has at most 12,000 bytes, without packages', async () => {
     const whole = await bundle(Object.keys(client));
-    expect(whole.bytes).toBeLessThanOrEqual(11_000);
+    expect(whole.bytes).toBeLessThanOrEqual(12_000);
     expect(whole.inputs.filter((path) => !/^src\/client\/|^<stdin>$/.test(path))).toEqual([]);
   });
 

@@ -92,9 +92,10 @@ export const COPY_PREFIX = 'ci-';
 /** Removes the copies of processes that were killed. */
 function removeCopies(path: string): void {
   for (const name of readdirSync(path)) {
-    const [, pid] = new RegExp(`^${COPY_PREFIX}(\\d+)-`).exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid)))
-      rmSync(join(path, name), { recursive: true, force: true });
+    const pid = name.startsWith(COPY_PREFIX)
+      ? Number.parseInt(name.slice(COPY_PREFIX.length), 10)
+      : Number.NaN;
+    if (pid > 0 && !isRunning(pid)) rmSync(join(path, name), { recursive: true, force: true });
   }
 }
 
