@@ -241,7 +241,7 @@ describe('touchstone import', () => {
       /BTC\/USDT:USDT │ funding │ +1 │ +1 │/,
       /ETH\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
-      /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +1 │/,
+      /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +0 │ +1 │/,
       /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in time order: sorted$/,
       /skipped │ the file does not say whether BTC is spot.*│ BTC-5m.feather/,
       /skipped │ timeframe 45m is not one of .*│ futures\/BTC_USDT_USDT-45m-futures.feather/,

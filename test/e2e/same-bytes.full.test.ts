@@ -126,6 +126,12 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const ofCollection = `/api/v1/collections/${collection.collection_id}`;
   await until(async () => ({ body: await (await collector.request(ofCollection)).json() }));
 
+  const dropped = { files: 1, bytes: 10 };
+  const { import_id } = await done(send(collector, 'POST', '/api/v1/imports', dropped));
+  const ofImport = `/api/v1/imports/${import_id}`;
+  // One that has not ended fails at a restart.
+  await done(send(collector, 'POST', `${ofImport}/cancel`, {}));
+
   // Without these the responses contain the time of the call.
   const now = Date.now();
   const hour = `from=${isoTime(now - 3_600_000)}&to=${isoTime(now + 1)}`;
@@ -210,6 +216,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getSeriesCondition: ['/api/v1/series/condition?symbol=BTC/USDT:USDT&timeframe=1d'],
     getInstrumentHistory: ['/api/v1/instruments/history?symbol=BTC/USDT:USDT'],
     getCollection: [ofCollection],
+    listImports: ['/api/v1/imports'],
+    getImport: [ofImport],
     listCollections: ['/api/v1/collections', '/api/v1/collections?status=completed&limit=1'],
   };
 }
