@@ -44,7 +44,7 @@ it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, '972e7584904599ac'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, '7f025b7b577ece23'],
-  ['StoredTrialGroup', StoredTrialGroup, 2, '51f73b4dfb64f670'],
+  ['StoredTrialGroup', StoredTrialGroup, 2, '779ff76f4707c302'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],

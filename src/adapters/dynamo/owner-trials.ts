@@ -35,6 +35,7 @@ interface Found extends TrialsOfOwner {
  * of market have the same hash in their sort key.
  * - `GROUP2#<hash>#<number>`: trials of backtests, as entries of a string set
  * - `GROUP2#<hash>#S<digest>`: those of a hyperopt job, as such entries or as one sum
+ * - `GROUP2#<hash>#R<job ID>`: the number of trials of a hyperopt job that runs; 0 when it has ended
  * - `GROUP2#FURTHER#real`, `GROUP2#FURTHER#simulated`: sums of those beyond {@link MAX_KEPT_TRIALS} and {@link MAX_SUMS}
  * - `GROUP#<hash>`, `GROUP#FURTHER`: sums of the trials that version 1 counted
  *
@@ -74,6 +75,47 @@ export class DynamoOwnerTrials implements OwnerTrials {
     return { ...known, trials: [...known.trials, ...added] };
   }
 
+  async countRunning(owner: string, run: TrialRun, jobId: string, trials: number): Promise<void> {
+    try {
+      await this.#putRunning(owner, run, jobId, {
+        content: { trials },
+        condition: 'attribute_not_exists(#trials) OR (attribute_not_exists(ended) AND #trials < :trials)',
+      });
+    } catch (error) {
+      // As many are counted, or the job has ended meanwhile.
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    }
+  }
+
+  async endRunning(owner: string, run: TrialRun, jobId: string): Promise<void> {
+    await this.#putRunning(owner, run, jobId, { content: { trials: 0, ended: true } });
+  }
+
+  async #putRunning(
+    owner: string,
+    run: TrialRun,
+    jobId: string,
+    {
+      content,
+      condition,
+    }: { readonly content: { readonly trials: number; readonly ended?: true }; readonly condition?: string },
+  ): Promise<void> {
+    const group = groupOf(owner, run);
+    const { start, end, session } = run;
+    const of = { ...group.constants, candles: { start, end }, ...(session !== null && { session }) };
+    await this.#client.send(
+      new PutCommand({
+        TableName: this.#table,
+        Item: { job_id: group.partition, item: `${group.item}#R${jobId}`, ...of, ...content },
+        ...(condition && {
+          ConditionExpression: condition,
+          ExpressionAttributeNames: { '#trials': 'trials' },
+          ExpressionAttributeValues: { ':trials': content.trials },
+        }),
+      }),
+    );
+  }
+
   async read(owner: string, sessions: readonly string[]): Promise<TrialsOfOwner> {
     return this.#read(owner, namesByTag(sessions), false);
   }
@@ -98,7 +140,7 @@ export class DynamoOwnerTrials implements OwnerTrials {
       for (const item of Items) {
         const { trials, sum } = toTrials(item, sessions);
         for (const trial of trials) found.trials.push(trial);
-        if (sum) found.sums.push(sum);
+        if (sum && sum.trials > 0) found.sums.push(sum);
         found.entries.set(String(item.item), entriesOf(item));
       }
     }

@@ -104,6 +104,8 @@ export const StoredTrialGroup = z.discriminatedUnion('schema_version', [
     /** Of the sum of one hyperopt job; absent for others, and without a session. */
     candles: candles.optional(),
     session: z.string().optional(),
+    /** Of the sum of a hyperopt job that runs: the job has ended, and its trials are counted elsewhere. */
+    ended: z.literal(true).optional(),
     ...z.object(summed).partial().shape,
   }),
   z.object({

@@ -1,6 +1,6 @@
 import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt/hyperopt.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import { type CountTrialsDeps, countStudy } from '../trials/count-trials.ts';
+import { type CountTrialsDeps, countStudy, trialRunOf } from '../trials/count-trials.ts';
 import type { TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 export interface CountHyperoptDeps extends CountTrialsDeps {
@@ -25,6 +25,15 @@ export async function countCompleted(
     .map(({ params }) => deps.digest(canonicalJson([...inputs, params])));
   const known = Array.from(returns.values(), (each) => each.returns);
   await countStudy(deps, { owner, session, base, unknown }, known);
+  await endRunning(deps, job);
+}
+
+/** Ends the count of a job as one that runs. Throws DATA005. */
+export async function endRunning(
+  { ownerTrials }: Pick<CountTrialsDeps, 'ownerTrials'>,
+  { owner, session, base, job_id }: StoredHyperoptJob,
+): Promise<void> {
+  await ownerTrials.endRunning(owner, trialRunOf(base, session ?? null), job_id);
 }
 
 /**
@@ -33,6 +42,6 @@ export async function countCompleted(
  */
 export async function countEnded(deps: CountHyperoptDeps, job: StoredHyperoptJob): Promise<void> {
   const trials = await deps.ledger.read(job.job_id, 0);
-  if (!trials.some(({ state }) => state === 'complete')) return;
+  if (!trials.some(({ state }) => state === 'complete')) return endRunning(deps, job);
   await countCompleted(deps, job, trials, await deps.ledger.returns(job.job_id));
 }

@@ -17,7 +17,7 @@ import { groupEqualRuns } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
-import { countCompleted } from './count-hyperopt.ts';
+import { countCompleted, endRunning } from './count-hyperopt.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 import { permutationTest } from './permuted-searches.ts';
@@ -65,6 +65,7 @@ export async function finishHyperopt(
     await countCompleted(deps, job, trials, returns);
     await deps.hyperoptJobs.complete(jobId, { ...found, look_ahead }, now());
   } else {
+    await endRunning(deps, job);
     await deps.hyperoptJobs.fail(
       jobId,
       { code: ALL_TRIALS_FAILED, message: allFailedMessage(trials) },

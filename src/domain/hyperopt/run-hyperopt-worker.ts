@@ -4,6 +4,7 @@ import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt/hype
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../shared/final-failure.ts';
 import { isoTime } from '../shared/iso-time.ts';
+import { trialRunOf } from '../trials/count-trials.ts';
 import { ALL_TRIALS_FAILED, type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { type EarlierSearches, NO_SEARCHES, PermutedSearches } from './permuted-searches.ts';
@@ -61,6 +62,9 @@ const RENEW_BELOW_MS = LEASE_MS - 2 * HEARTBEAT_INTERVAL_MS;
 /** Shortest and longest pause, ms, while other trials run that the next trial depends on. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
+
+/** Factor of the trials that have ended, for those that are counted meanwhile: a write for every trial would cost more than it tells. */
+const COUNTED_AHEAD = 1.25;
 
 /** The job has ended while trials were running. */
 class HyperoptEnded extends Error {}
@@ -177,6 +181,8 @@ class Worker {
   readonly #permuted: PermutedSearches;
   readonly #stalled = new Map<string, string>();
   #reporting: Promise<unknown> = Promise.resolve();
+  /** Trials that are counted for the owner. */
+  #counted = 0;
 
   constructor(
     deps: RunHyperoptWorkerDeps,
@@ -250,12 +256,22 @@ class Worker {
             AbortSignal.any([stopped, held.lost.signal]),
             (text) => this.#reportStall(`trial ${claimed.trial.number}`, text),
           );
+      await this.#count(claimed.trial.number + 1);
       if ((await this.#queue.tell(claimed, outcome)) === 'stopped') throw new HyperoptEnded();
     } catch (error) {
       if (!(error instanceof TrialLost)) throw error;
     }
     // Not after an error: held trials are released when the worker ends.
     this.#held.delete(held);
+  }
+
+  /** Counts so many trials of the job, and some ahead: as soon as a trial has ended, its owner can choose it. */
+  async #count(trials: number): Promise<void> {
+    if (trials <= this.#counted) return;
+    const { owner, session = null, base, job_id, config } = this.#job;
+    const counted = Math.min(config.n_trials, Math.ceil(trials * COUNTED_AHEAD));
+    await this.#deps.ownerTrials.countRunning(owner, trialRunOf(base, session), job_id, counted);
+    this.#counted = counted;
   }
 
   async #searchPermuted(stopped: AbortSignal): Promise<void> {

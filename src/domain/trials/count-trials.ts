@@ -17,7 +17,7 @@ import { type DeflatedRun, deflateRun } from './deflate-run.ts';
 import type { OwnerTrials, TrialResult, TrialRun } from './owner-trials.ts';
 
 export interface CountTrialsDeps {
-  readonly ownerTrials: Pick<OwnerTrials, 'count'>;
+  readonly ownerTrials: Pick<OwnerTrials, 'count' | 'endRunning'>;
   readonly digest: Digest;
 }
 

@@ -53,6 +53,13 @@ export interface OwnerTrials {
    */
   count(owner: string, run: TrialRun, results: readonly TrialResult[]): Promise<TrialsOfOwner>;
   /**
+   * Counts trials of a hyperopt job that runs, whose results can be read before it ends: their number, at least that of the trials that
+   * have ended, without Sharpe ratios. A smaller number than before changes nothing. Throws DATA005.
+   */
+  countRunning(owner: string, run: TrialRun, jobId: string, trials: number): Promise<void>;
+  /** Ends what {@link countRunning} counted, after {@link count} has the trials themselves. Throws DATA005. */
+  endRunning(owner: string, run: TrialRun, jobId: string): Promise<void>;
+  /**
    * Trials of an owner, in lists: those of the last second may be missing.
    *
    * @param sessions names of sessions that trials are to be recognized by; trials of others have none

@@ -36,6 +36,28 @@ describe('hyperopt job', () => {
     expect(most).toBe(4);
   });
 
+  it('each ended trial counts for its owner before it can be read, and once when the job has ended', async () => {
+    const jobId = await newHyperopt();
+    const own = deps();
+    const { owner } = (await own.hyperoptJobs.get(jobId))!;
+    const counted = async () => {
+      const { trials, sums } = await own.ownerTrials.read(owner, []);
+      return sums.reduce((sum, each) => sum + each.trials, trials.length);
+    };
+    const before = await counted();
+    const ahead: number[] = [];
+    const run: TrialRunner['run'] = async (request) => {
+      const ended = (await own.ledger.read(jobId, 0)).filter(({ state }) => state !== 'running').length;
+      ahead.push((await counted()) - before - ended);
+      return computeTrial(request);
+    };
+    await work(jobId, 0, deps({ ...computing, run }));
+    expect(Math.min(...ahead)).toBe(0);
+    expect(Math.max(...ahead)).toBeLessThanOrEqual(10);
+    const { trials } = await read(jobId);
+    expect(await counted()).toBeLessThanOrEqual(before + trials.length);
+  });
+
   it('hyperopt job reuses the result of identical parameters', async () => {
     let runs = 0;
     const run: TrialRunner['run'] = (request) => {

@@ -10,7 +10,7 @@ import { DynamoOwnerTrials } from '#adapters/dynamo/owner-trials.ts';
 import { sha256 } from '#adapters/sha256.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import type { ClaimedJob } from '#domain/ports.ts';
-import { countBacktest, countStudy } from '#domain/trials/count-trials.ts';
+import { countBacktest, countStudy, trialRunOf } from '#domain/trials/count-trials.ts';
 import { MAX_KEPT_TRIALS } from '#domain/trials/owner-trials.ts';
 import { dailyReturns } from '#engine/metrics/equity-curve.ts';
 import { fileEngine } from '../../support/file-engine.ts';
@@ -326,6 +326,23 @@ describe('bounds', () => {
     for (const { entries, ...rest } of items) {
       expect(JSON.stringify([rest, [...entries].join('')]).length).toBeLessThan(1_000);
     }
+  });
+
+  it('trials of a hyperopt job that runs count by their number, and each by itself once it has ended', async () => {
+    const owner = newOwner();
+    const { ownerTrials } = depsOn();
+    const run = trialRunOf(jobOf({}).config, null);
+    await ownerTrials.countRunning(owner, run, 'ho-1', 50);
+    // Of two workers one is behind.
+    await ownerTrials.countRunning(owner, run, 'ho-1', 40);
+    await ownerTrials.countRunning(owner, run, 'ho-2', 7);
+    expect((await count({ owner }, A)).owner).toBe(58);
+    expect((await count({ owner, pairs: ['SOL/USDT'] }, A)).owner).toBe(1);
+    await countSearch(owner, [B, C]);
+    for (const id of ['ho-1', 'ho-2']) await ownerTrials.endRunning(owner, run, id);
+    // A worker that has not noticed the end.
+    await ownerTrials.countRunning(owner, run, 'ho-1', 60);
+    expect((await count({ owner }, other(1))).owner).toBe(4);
   });
 
   it('a hyperopt job of many trials is one sum, and beyond the maximum runs are added to one', async () => {
