@@ -17,7 +17,6 @@ const OPENERS = [
   ['/challenges', 'New challenge', 'dialog[open]'],
   ['/challenges/{challenge}', 'Roll back', 'dialog[open]'],
   ['/data', 'Collect candles', 'dialog[open]'],
-  ['/data', 'Import files', 'dialog[open]'],
 ] as const;
 
 /** Presses Tab until each stop of the page was reached. Returns stops that were not, and those without a visible focus. */
