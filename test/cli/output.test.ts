@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amount, moneyDigits, number, table } from '../../bin/cli/output.ts';
+import { amount, lineWidth, moneyDigits, number, table } from '../../bin/cli/output.ts';
 
 const HEAD = ['Name', 'Meaning', 'Value'];
 const ROWS = [
@@ -70,4 +70,17 @@ describe('amounts of money', () => {
   it('a wallet is stated with all of its decimals', () => {
     expect([1000, 0.05, 1234.5, 1e-8].map(amount)).toEqual(['1,000', '0.05', '1,234.5', '0.00000001']);
   });
+});
+
+it('a terminal without a size has lines and tables as a file has', () => {
+  const { stdout } = process;
+  const columns = Object.getOwnPropertyDescriptor(stdout, 'columns');
+  Object.defineProperty(stdout, 'columns', { value: 0, configurable: true });
+  try {
+    expect(lineWidth()).toBe(100);
+    expect(table(['Name'], [['x'.repeat(120)]])).toContain('x'.repeat(120));
+  } finally {
+    if (columns) Object.defineProperty(stdout, 'columns', columns);
+    else Reflect.deleteProperty(stdout, 'columns');
+  }
 });
