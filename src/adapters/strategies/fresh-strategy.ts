@@ -80,6 +80,7 @@ function loadDigested(...[url, context, nextLoad]: Parameters<Hooks['load']>) {
     if (digests.get(file)?.digest === sha256(readFileSync(fileURLToPath(address)))) return;
     throw new Error(`${file} changed while the strategy was loaded. Run it again`);
   };
+  // Node reads the file between both checks.
   check();
   const loaded = nextLoad(url, context);
   check();
