@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env/env.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { readEnv } from '#runtime/env.ts';
-import type { Platform } from '../../src/local/platform.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
 import { ApiClient } from './client.ts';
@@ -78,38 +77,40 @@ export async function withSession<T>(
 ): Promise<T> {
   if (url)
     return sourced({ client: new ApiClient(url, userToken()), platform: null, temporary: false }, work);
-  const { running, started } = await openPlatform(prepare);
-  if (running) return sourced(sessionOn(running, service, false), work);
-  try {
-    return await sourced(sessionOn(started.info, service, true), work);
-  } finally {
-    await started.stop();
-  }
-}
-
-type Opened =
-  | { readonly running: PlatformInfo; readonly started?: never }
-  | { readonly running?: never; readonly started: Platform };
-
-/** The platform that runs on the data folder, else one that is started. It waits for one that another command starts or stops. */
-async function openPlatform(prepare?: PrepareOptions): Promise<Opened> {
   const env = readEnv(LocalEnv);
-  const deadline = Date.now() + WAIT_FOR_OTHER_MS;
   let options: PlatformOptions | undefined;
-  for (;;) {
-    const running = await runningPlatform(env.TOUCHSTONE_HOME);
-    if (running) return { running };
+  const { running, opened } = await openHome(env.TOUCHSTONE_HOME, async () => {
     // Loaded only here: the platform takes longer to load than most commands to run.
     const { startPlatform } = await import('../../src/local/platform.ts');
-    const { DataFolderInUseError } = await import('#adapters/local/data-folder.ts');
     const { platformOptions } = await import('../../src/local/platform-options.ts');
     options ??= {
       ...platformOptions(env),
       ports: { backend: 0, strategy: 0, dataCollection: 0 },
       ...(await prepare?.()),
     };
+    return startPlatform(options);
+  });
+  if (running) return sourced(sessionOn(running, service, false), work);
+  try {
+    return await sourced(sessionOn(opened.info, service, true), work);
+  } finally {
+    await opened.stop();
+  }
+}
+
+type Home<T> =
+  | { readonly running: PlatformInfo; readonly opened?: never }
+  | { readonly running?: never; readonly opened: T };
+
+/** The platform that runs on the data folder, else what `open` opens there. It waits for one that another command starts or stops. */
+async function openHome<T>(home: string, open: () => Promise<T>): Promise<Home<T>> {
+  const deadline = Date.now() + WAIT_FOR_OTHER_MS;
+  for (;;) {
+    const running = await runningPlatform(home);
+    if (running) return { running };
+    const { DataFolderInUseError } = await import('#adapters/local/data-folder.ts');
     try {
-      return { started: await startPlatform(options) };
+      return { opened: await open() };
     } catch (error) {
       if (!(error instanceof DataFolderInUseError) || Date.now() > deadline) throw error;
     }
@@ -123,15 +124,16 @@ export type StorageSession = Pick<PlatformInfo, 'exchange' | 'storage'>;
 /** Runs `work` on the storage of the platform on this data folder; without a running one, on the storage only. */
 export async function withStorage<T>(work: (storage: StorageSession) => Promise<T>): Promise<T> {
   const env = readEnv(LocalEnv);
-  const running = await runningPlatform(env.TOUCHSTONE_HOME);
-  if (running) return sourced(sessionOn(running, 'backend', false), () => work(running));
-  // A platform would take longer to load than a file of candles to read.
-  const { openStorage } = await import('../../src/local/storage.ts');
-  const opened = await openStorage({
-    home: env.TOUCHSTONE_HOME,
-    dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
-    logLevel: env.LOG_LEVEL,
+  const { running, opened } = await openHome(env.TOUCHSTONE_HOME, async () => {
+    // A platform would take longer to load than a file of candles to read.
+    const { openStorage } = await import('../../src/local/storage.ts');
+    return openStorage({
+      home: env.TOUCHSTONE_HOME,
+      dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
+      logLevel: env.LOG_LEVEL,
+    });
   });
+  if (running) return sourced(sessionOn(running, 'backend', false), () => work(running));
   try {
     return await sourced(null, () => work({ exchange: env.DEFAULT_EXCHANGE, storage: opened.storage }));
   } finally {

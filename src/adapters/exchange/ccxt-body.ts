@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 /** Response of undici's `request`, which decodes nothing. */
 export interface RawResponse {
+  readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
@@ -26,7 +27,10 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
  *
  * @throws InvalidResponse when it has more than `maxBytes` decoded bytes
  */
-export async function readBody({ headers, body }: RawResponse, maxBytes: number): Promise<Buffer> {
+export async function readBody(
+  { statusCode, headers, body }: RawResponse,
+  maxBytes: number,
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
   const collect = async (decoded: AsyncIterable<Buffer>) => {
@@ -36,7 +40,9 @@ export async function readBody({ headers, body }: RawResponse, maxBytes: number)
       parts.push(part);
     }
   };
-  const decoder = DECODERS[String(headers['content-encoding'])]?.();
+  // These have no body to decode, whatever their headers say.
+  const isEmpty = statusCode === 204 || statusCode === 304;
+  const decoder = isEmpty ? undefined : DECODERS[String(headers['content-encoding'])]?.();
   if (decoder) await pipeline(body, decoder, collect);
   else await pipeline(body, collect);
   return Buffer.concat(parts);
