@@ -49,10 +49,13 @@ describe('candles off the grid', () => {
 
   it('days of London in summer, which begin an hour before those in winter, are none of the day before', () => {
     const winter = grid(at('2025-02-03'), at('2025-03-31'), DAY);
-    const summer = grid(at('2025-03-30T23:00'), at('2025-04-20'), DAY);
-    const { candles, notes } = place([...winter, ...summer], DAY);
-    expect([...candles.timestamp]).toEqual([...winter, ...summer.map((time) => time + HOUR)]);
-    expect(notes).toEqual(['21 candles off the grid, from 2025-03-30T23:00:00.000Z: moved to it']);
+    const summer = grid(at('2025-03-30T23:00'), at('2025-10-20'), DAY);
+    for (const days of [21, 56, summer.length]) {
+      const { candles, notes } = place([...winter, ...summer.slice(0, days)], DAY);
+      const midnights = summer.slice(0, days).map((time) => time + HOUR);
+      expect([...candles.timestamp]).toEqual([...winter, ...midnights]);
+      expect(notes).toEqual([`${days} candles off the grid, from 2025-03-30T23:00:00.000Z: moved to it`]);
+    }
   });
 
   it('candles of three days open as those of the exchange do', () => {

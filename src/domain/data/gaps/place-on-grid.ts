@@ -12,6 +12,9 @@ export interface CandleGrid {
   readonly offset: number;
 }
 
+/** Offset of a day that begins at midnight of London in summer, ms. */
+const SUMMER_MIDNIGHT = DAY_MS - HOUR_MS;
+
 /** Offset of a time on the grid. Candles of days and weeks may open on any day. */
 function offsetOf(time: number, step: number): number {
   const unit = Math.min(step, DAY_MS);
@@ -19,7 +22,8 @@ function offsetOf(time: number, step: number): number {
 }
 
 /**
- * The grid of a series: the offset of most of its candles, in whole minutes. Undefined when no offset is that of most.
+ * The grid of a series: the offset of most of its candles, in whole minutes. Undefined when no offset is that of most. Days that begin at
+ * midnight in winter and an hour before it in summer have the grid of those in winter, however few these are.
  */
 export function gridOf(times: Float64Array, step: number): CandleGrid | undefined {
   // Most series have no offset at all.
@@ -30,6 +34,8 @@ export function gridOf(times: Float64Array, step: number): CandleGrid | undefine
     counts.set(offset, (counts.get(offset) ?? 0) + 1);
   }
   const [[offset, count]] = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]) as [[number, number]];
+  if (offset === SUMMER_MIDNIGHT && counts.has(0) && isMovedByClock(counts, times.length, step))
+    return { step, offset: 0 };
   const isMost = count * 2 > times.length || isMovedByClock(counts, times.length, step);
   return isMost && offset % MINUTE_MS === 0 ? { step, offset } : undefined;
 }
@@ -38,7 +44,8 @@ export function gridOf(times: Float64Array, step: number): CandleGrid | undefine
 function isMovedByClock(counts: ReadonlyMap<number, number>, rows: number, step: number): boolean {
   const [a, b, ...more] = [...counts.keys()];
   if (b === undefined || more.length > 0 || rows < 2) return false;
-  return step > HOUR_MS && Math.abs(a! - b) === HOUR_MS;
+  const distance = Math.abs(a! - b);
+  return step > HOUR_MS && (distance === HOUR_MS || (step >= DAY_MS && distance === SUMMER_MIDNIGHT));
 }
 
 interface PlacedCandles {
@@ -126,7 +133,7 @@ export function placeOnGrid(candles: Candles, { step, offset }: CandleGrid): Pla
 function placeOf(time: number, step: number, offset: number): number {
   const unit = Math.min(step, DAY_MS);
   const place = floorToGrid(time - offset, unit) + offset;
-  return unit === DAY_MS && time - place === DAY_MS - HOUR_MS ? place + DAY_MS : place;
+  return unit === DAY_MS && time - place === SUMMER_MIDNIGHT ? place + DAY_MS : place;
 }
 
 /** @param isLater some were moved to a later time */
