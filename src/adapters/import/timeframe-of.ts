@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contract/values/durations.ts';
 import { ALL_TIMEFRAMES, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { millisecondsOf } from './checks.ts';
 import { BadFileError } from './file-rows.ts';
@@ -6,6 +7,8 @@ import { BadFileError } from './file-rows.ts';
 export const TIMES_FOR_TIMEFRAME = 20_000;
 /** Share of the distances between candles that the most frequent one has in a series without many gaps. */
 const MIN_SHARE = 0.5;
+/** Candles of months or more are at least so far apart. */
+const MIN_MONTH_MS = 28 * DAY_MS;
 /** Share of distances that are not chance. */
 const MIN_FREQUENT = 0.05;
 
@@ -40,6 +43,11 @@ export function timeframeOf(times: Float64Array): Timeframe {
   const step = count >= MIN_SHARE * total ? likely : Math.min(likely, ...frequent);
   const timeframe = ALL_TIMEFRAMES.find((each) => TIMEFRAME_MS[each] === step);
   if (timeframe !== undefined) return timeframe;
+  if (step >= MIN_MONTH_MS) {
+    throw new BadFileError(
+      `candles are ${step / DAY_MS} days apart: the longest timeframe is 1w. Import daily candles instead`,
+    );
+  }
   throw new BadFileError(
     `candles are ${step / 60_000} minutes apart: expected one of ${ALL_TIMEFRAMES.join(', ')}. Pass it if the file has gaps, such as --timeframe 1h`,
   );

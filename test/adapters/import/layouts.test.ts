@@ -336,6 +336,20 @@ describe('names and series', () => {
     expect(JSON.stringify(spot)).not.toContain('contracts');
   });
 
+  test('candles of months are refused with what to import instead', async () => {
+    const months = Array.from({ length: 24 }, (_, month) => new Date(Date.UTC(2022, month)).toISOString());
+    fixture.put(
+      'months.csv',
+      ['time,open,high,low,close', ...months.map((time) => `${time},100,103,99,101`)].join('\n'),
+    );
+    expect((await load(hintsOf({ symbols: 'A/USD', exchange: 'nyse' }))).results).toMatchObject([
+      {
+        outcome: 'failed',
+        reason: 'candles are 31 days apart: the longest timeframe is 1w. Import daily candles instead',
+      },
+    ]);
+  });
+
   test('a table without times says which columns it has', async () => {
     fixture.put('prices.csv', 'close,high,low,open\n1,2,1,1\n1,2,1,1');
     expect((await load()).results).toMatchObject([
