@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { withoutNullFields } from '#contract/common/null-fields.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { isBodyOptional, type Operation } from '#contract/values/operation.ts';
+import { nearestName } from '#contract/values/nearest-name.ts';
+import { isBodyOptional, type Operation, rejectsUnknownQuery } from '#contract/values/operation.ts';
 import { BodyError, type BodyIssue, bodyIssue, readJsonBody } from './request-json.ts';
 
 /**
@@ -61,6 +62,26 @@ function issueType(issue: z.core.$ZodRawIssue): string {
  */
 export function readParams(schema: z.ZodObject | undefined, params: Readonly<Record<string, string>>) {
   return readAll(schema, (name) => params[name]);
+}
+
+/**
+ * Checks that a read knows every query parameter: a misspelled filter would otherwise return everything. Throws VAL005 with the known
+ * names for the first unknown one.
+ */
+export function checkQueryNames(operation: Operation, query: URLSearchParams): void {
+  if (!rejectsUnknownQuery(operation)) return;
+  const known = Object.keys(operation.query?.shape ?? {});
+  for (const name of query.keys()) {
+    if (name === '' || known.includes(name)) continue;
+    const field = shorten(name);
+    const nearest = nearestName(field, known);
+    const list = known.length > 0 ? `. Known: ${known.join(', ')}` : ', which takes none';
+    throw new CodedError('VAL005', {
+      message: `${field} is not a query parameter of ${operation.id}${nearest ? ` (did you mean ${nearest}?)` : ''}${list}`,
+      field,
+      context: { known, ...(nearest && { nearest }) },
+    });
+  }
 }
 
 /**

@@ -257,9 +257,11 @@ async function execute(
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
   const principal = await withTimeout(() => identify(c, operation, deps));
-  const { readBody, readParams, readQuery } = await import('./request-schemas.ts');
+  const { checkQueryNames, readBody, readParams, readQuery } = await import('./request-schemas.ts');
+  const { searchParams } = new URL(request.url);
+  checkQueryNames(operation, searchParams);
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
-  const query = readQuery(operation.query, new URL(request.url).searchParams);
+  const query = readQuery(operation.query, searchParams);
   // Outside the deadline: the server limits the time of receiving a request, with 408.
   const body = await readBody(operation, request);
   const result = await withTimeout((signal) =>

@@ -347,7 +347,7 @@ describe('query parameters', () => {
     });
   });
 
-  it.each(['limit=100', 'limit=007', 'unknown=1', '&&=&', 'x[a]=1', '%E0%A4%A=1', 'experiment_name=%FF'])(
+  it.each(['limit=100', 'limit=007', '&&=&', 'experiment_name=%FF'])(
     'query ?%s is accepted',
     async (query) => {
       expect((await get(`/api/v1/backtests?${query}`)).status).toBe(200);

@@ -129,6 +129,7 @@ const GENERAL = [
   'a malformed request 400 `HTTP400`, an incomplete one 408 `HTTP408`.',
   'In local mode a request with the host name of another machine is rejected with 403 `HTTP403`.',
   '`HEAD` is served wherever `GET` is.',
+  'A `GET` below `/api/v1` rejects a query parameter that it does not know: 400 `VAL005` with the known ones. `/health` ignores it.',
   `Errors of paths below \`${MLFLOW_PREFIX}\` have the shape that the client of MLflow reads, with the same statuses.`,
   'Codes that start with VAL and AUTH are not worth a retry (AUTH001 after refreshing the token is);',
   'those that start with SVC may be retried with increasing delay, up to three attempts.',

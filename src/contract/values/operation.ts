@@ -121,6 +121,16 @@ export function changesState({
   return changesState;
 }
 
+/**
+ * True for a read that rejects query parameters it does not know. Health is exempt because probes add their own, MLflow's paths because
+ * MLflow ignores them.
+ */
+export function rejectsUnknownQuery({ method, path }: Pick<Operation, 'method' | 'path'>): boolean {
+  return method === 'GET' && path.startsWith(API_ROOT) && path !== `${API_ROOT}health`;
+}
+
+const API_ROOT = '/api/v1/';
+
 /** Every error code of an operation with its status: its own and those that follow from its fields. */
 export function documentedErrors(
   operation: Operation,
@@ -152,6 +162,7 @@ const GATEWAY_ERRORS: ErrorCode[] = [
 function errorsFromShape(operation: Operation): ErrorCode[] {
   return [
     ...(operation.params || operation.query ? (['VAL004', 'VAL005'] as const) : []),
+    ...(rejectsUnknownQuery(operation) ? (['VAL005'] as const) : []),
     ...(operation.access === 'public'
       ? []
       : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004', 'HTTP503'] as const)),
