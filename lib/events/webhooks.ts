@@ -10,6 +10,7 @@ import type { EnvInput } from '#contract/env/env-fields.ts';
 import type { WebhooksEnv } from '#contract/env/webhooks-env.ts';
 import { BUS_SOURCE } from '#contract/values/event-types.ts';
 import {
+  APPROVAL_PARTITION,
   DELIVERY_PREFIX,
   PENDING_DELIVERY_PREFIX,
   type TableId,
@@ -109,7 +110,9 @@ export class Webhooks extends Construct {
     allowTable(role, 'jobs', jobs, ['UpdateItem'], { keys: [webhooks] });
     allowTable(role, 'jobs', jobs, ['PutItem'], { keys: [deliveries, pending] });
     allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: [pending] });
-    allowTable(role, 'registry', registry, ['GetItem'], { keys: ['MODEL#*', 'CHALLENGE#*'] });
+    allowTable(role, 'registry', registry, ['GetItem'], {
+      keys: ['MODEL#*', 'CHALLENGE#*', APPROVAL_PARTITION],
+    });
     this.queue.grantSendMessages(role);
   }
 }

@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { IMAGE_RUN_OBJECTS } from '#contract/backtests/image-run-keys.ts';
 import type { EnvInput } from '#contract/env/env-fields.ts';
 import type { JobEventsEnv } from '#contract/env/job-events-env.ts';
+import { APPROVAL_PARTITION } from '#contract/values/tables.ts';
 import { poolVariables } from '../parts/identity.ts';
 import { type Monitoring, p99 } from '../parts/monitoring.ts';
 import { allowObjects, allowTable } from '../parts/permissions.ts';
@@ -88,7 +89,9 @@ function jobEvents(
   allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query'], {
     keys: ['#collections', '#collection-list'],
   });
-  allowTable(role, 'registry', data.tables.registry, ['GetItem'], { keys: ['MODEL#*', 'CHALLENGE#*'] });
+  allowTable(role, 'registry', data.tables.registry, ['GetItem'], {
+    keys: ['MODEL#*', 'CHALLENGE#*', APPROVAL_PARTITION],
+  });
   allowObjects(role, data.runs, ['GetObject'], { keys: [`runs/*/${IMAGE_RUN_OBJECTS.progress}`] });
   return events;
 }

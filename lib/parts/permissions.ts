@@ -6,7 +6,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
 import { SIGNALS_ID_PREFIX } from '#contract/values/signals-limits.ts';
-import { TABLES, type TableId, TRIALS_PREFIX } from '#contract/values/tables.ts';
+import { APPROVAL_PARTITION, TABLES, type TableId, TRIALS_PREFIX } from '#contract/values/tables.ts';
 import { acknowledgeWildcard } from './construct-helpers.ts';
 
 /** Scan is missing: no function reads a whole table. */
@@ -103,8 +103,8 @@ export function allowChallengeProcessing(role: iam.IRole, registry: dynamodb.ITa
     resources: [indexArn(registry, 'active-challenges')],
     conditions: keysLike(['unfinished']),
   });
-  // Includes models and the catalog's counts, for validation results and promotions. Excludes idempotency records and the audit trail.
-  const keys = ['MODEL#*', 'CHALLENGE#*', 'CATALOG'];
+  // Includes models, requests for approval and the catalog's counts, for validation results and promotions. Excludes idempotency records and the audit trail.
+  const keys = ['MODEL#*', 'CHALLENGE#*', 'CATALOG', APPROVAL_PARTITION];
   allowTable(role, 'registry', registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], { keys });
 }
 

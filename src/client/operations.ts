@@ -116,6 +116,27 @@ export const listCatalog = /* @__PURE__ */ get<'listCatalog'>(backend, '/catalog
 /** Compare a challenger with a champion on their registered backtests. */
 export const compareVersions = /* @__PURE__ */ get<'compareVersions'>(backend, '/catalog/strategies/{name}/compare');
 
+/** Request a transition that another user approves. */
+export const requestApproval = /* @__PURE__ */ post<'requestApproval'>(backend, '/models/{model_name}/approvals');
+
+/** Requests for approval of a model, newest first. */
+export const listModelApprovals = /* @__PURE__ */ get<'listModelApprovals'>(backend, '/models/{model_name}/approvals');
+
+/** Requests for approval of all models that the caller may read, newest first. */
+export const listApprovals = /* @__PURE__ */ get<'listApprovals'>(backend, '/approvals');
+
+/** A request for approval. */
+export const getApproval = /* @__PURE__ */ get<'getApproval'>(backend, '/approvals/{approval_id}');
+
+/** Approve a request: make its transition. */
+export const approveRequest = /* @__PURE__ */ post<'approveRequest'>(backend, '/approvals/{approval_id}/approve');
+
+/** Decline a request, with a reason. */
+export const declineRequest = /* @__PURE__ */ post<'declineRequest'>(backend, '/approvals/{approval_id}/decline');
+
+/** Withdraw a request. */
+export const withdrawRequest = /* @__PURE__ */ post<'withdrawRequest'>(backend, '/approvals/{approval_id}/withdraw');
+
 /** Deliver events to a URL. */
 export const createWebhook = /* @__PURE__ */ postOnce<'createWebhook'>(backend, '/webhooks');
 

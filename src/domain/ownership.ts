@@ -2,6 +2,7 @@ import type { StoredWebhook } from '#contract/platform/stored-webhook.ts';
 import type { OwnedResource, Ownership, StoredSharing } from './access/access.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
 import {
+  unknownApproval,
   unknownBacktest,
   unknownChallenge,
   unknownHyperopt,
@@ -10,6 +11,7 @@ import {
   unknownWebhook,
 } from './shared/unknown-resources.ts';
 import type { SignalsStore } from './signals/signals-ports.ts';
+import type { ApprovalStore } from './transitions/approval-store.ts';
 import type { WebhookStore } from './webhooks/webhook-ports.ts';
 
 /** Owner that no user is: only admins may use the resource. */
@@ -31,7 +33,7 @@ export function ownershipOf({
   signals,
 }: {
   readonly jobs: { readonly sharing: StoredSharing };
-  readonly registry: { readonly sharing: StoredSharing };
+  readonly registry: { readonly sharing: StoredSharing; readonly approvals: Pick<ApprovalStore, 'read'> };
   readonly challenges: Pick<ChallengeStore, 'read'>;
   /** Absent in services without operations on webhooks. */
   readonly webhooks?: Pick<WebhookStore, 'find' | 'change'>;
@@ -43,6 +45,7 @@ export function ownershipOf({
     hyperopt: { sharing: jobs.sharing, unknown: unknownHyperopt },
     model: { sharing: registry.sharing, unknown: unknownModel },
     challenge: { sharing: sharedAsModels(challenges, registry.sharing), unknown: unknownChallenge },
+    approval: { sharing: sharedAsModels(registry.approvals, registry.sharing), unknown: unknownApproval },
     signals: { sharing: signals?.sharing ?? NONE, unknown: unknownSignals },
     // Webhooks belong to one user and cannot be shared.
     webhook: {
@@ -75,9 +78,12 @@ async function transferWebhook(
   return webhooks!.change(id, webhook.revision, changed);
 }
 
-/** A challenge has the owner and the grants of its model. */
-function sharedAsModels(challenges: Pick<ChallengeStore, 'read'>, models: StoredSharing): StoredSharing {
-  const modelOf = async (id: string) => (await challenges.read(id))?.model_name;
+/** A challenge, or a request for approval, has the owner and the grants of its model. */
+function sharedAsModels(
+  store: { read(id: string): Promise<{ readonly model_name: string } | undefined> },
+  models: StoredSharing,
+): StoredSharing {
+  const modelOf = async (id: string) => (await store.read(id))?.model_name;
   return {
     find: async (id) => {
       const model = await modelOf(id);

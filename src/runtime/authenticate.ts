@@ -3,6 +3,7 @@ import type { Access, Operation } from '#contract/values/operation.ts';
 import { PRINCIPAL_NAME } from '#contract/values/sharing.ts';
 import { type Caller, findAccessible, type Ownership } from '#domain/access/access.ts';
 import { ANONYMOUS_ID } from '#domain/access/own-principals.ts';
+import type { Decider } from '#domain/approvals/approval-rules.ts';
 
 type Role = Exclude<Access, 'public'>;
 
@@ -41,6 +42,11 @@ export const ANONYMOUS: Principal = { id: ANONYMOUS_ID, roles: ROLES, groups: []
 /** Caller for the use cases. */
 export function callerOf({ id, roles, groups, isCanary }: Principal): Caller {
   return { id, groups, isAdmin: roles.includes('admin'), ...(isCanary && { isCanary }) };
+}
+
+/** Caller that decides about requests, with its roles. */
+export function deciderOf(principal: Principal): Decider {
+  return { ...callerOf(principal), roles: includedRoles(principal) };
 }
 
 /**

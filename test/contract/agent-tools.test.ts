@@ -38,7 +38,13 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'copySeries',
     'undoImport',
   ],
-  'the same as another tool': ['listSymbols', 'listDataSymbols', 'getDataFreshness', 'listChallenges'],
+  'the same as another tool': [
+    'listSymbols',
+    'listDataSymbols',
+    'getDataFreshness',
+    'listChallenges',
+    'listModelApprovals',
+  ],
   'who may see what, how long it is kept, and who did what: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),
     'getSignalsSharing',
@@ -83,7 +89,8 @@ it('decide has each operation of approvers, and what leads to Production or to l
   const deciding = rows.filter(({ agent }) => agent === 'decide').map(({ id }) => id);
   const approvers = rows.filter(({ access }) => access === 'approver').map(({ id }) => id);
   const leading = ['registerStrategy', 'stageVersion', 'labelVersion', 'createChallenge'];
-  expect(deciding.sort()).toEqual([...approvers, ...leading].sort());
+  const approvals = ['requestApproval', 'approveRequest', 'declineRequest', 'withdrawRequest'];
+  expect(deciding.sort()).toEqual([...approvers, ...leading, ...approvals].sort());
 });
 
 it('read has no operation that changes state, run and decide have only such', () => {

@@ -20,10 +20,10 @@ describe('error catalogue', () => {
     list.map((code) => [code, Number(status)] as const),
   );
 
-  it('error catalogue contains the 28 stable codes and only HTTP, OPT, CHL, COL, IMP, HOOK and SIG in addition', () => {
+  it('error catalogue contains the 28 stable codes and only HTTP, OPT, CHL, APR, COL, IMP, HOOK and SIG in addition', () => {
     expect(codes).toHaveLength(28);
     const own = Object.keys(ERRORS).filter((code) => !codes.some(([known]) => known === code));
-    for (const code of own) expect(code).toMatch(/^(HTTP|OPT|CHL|COL|IMP|HOOK|SIG)\d{3}$/);
+    for (const code of own) expect(code).toMatch(/^(HTTP|OPT|CHL|APR|COL|IMP|HOOK|SIG)\d{3}$/);
   });
 
   it.each(codes)('error code %s has status %i and a message', (code, status) => {

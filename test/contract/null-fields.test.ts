@@ -19,6 +19,7 @@ const MEANINGFUL = [
   'startHyperopt max_adjustments',
   'promoteVersion expected_production',
   'rollbackModel expected_production',
+  'requestApproval expected_production',
 ];
 
 type Json = any;

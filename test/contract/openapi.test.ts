@@ -13,6 +13,9 @@ import { VERSION } from '#runtime/version.ts';
 const MAY_BE_EMPTY = [
   'previewImport',
   'startImport',
+  'approveRequest',
+  'declineRequest',
+  'withdrawRequest',
   'updateWebhook',
   'advanceChallenge',
   'holdChallenge',

@@ -201,6 +201,11 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   resumeChallenge: 'approver',
   promoteChallenge: 'approver',
   rollBackChallenge: 'approver',
+  // The use case requires the role of the transition.
+  requestApproval: 'researcher',
+  approveRequest: 'researcher',
+  declineRequest: 'researcher',
+  withdrawRequest: 'researcher',
   promoteVersion: 'approver',
   rollbackModel: 'approver',
   transferOwnership: 'admin',

@@ -20,6 +20,7 @@ import {
 import { StoredSignals } from '#contract/market-data/stored-signals.ts';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/platform/audit.ts';
 import { StoredDelivery, StoredWebhook } from '#contract/platform/stored-webhook.ts';
+import { StoredApproval } from '#contract/registry/stored-approval.ts';
 import {
   ChallengeEvent,
   StoredAssignment,
@@ -54,7 +55,8 @@ it.each([
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
-  ['StoredModel', StoredModel, 2, '83036f90450e89dd'],
+  ['StoredModel', StoredModel, 2, '8eaf07b02c4d326e'],
+  ['StoredApproval', StoredApproval, 1, '694032f3189467a1'],
   ['StoredVersion', StoredVersion, 1, 'bb22abeeb937a5d7'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],

@@ -109,6 +109,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   await done(send(platform, 'PATCH', `/api/v1/models/${MODEL}/versions/1`, labels));
 
   const quiet = { url: 'https://hooks.example/', types: ['data.gap'] };
+  const promotion = { action: 'promote', version: 2, reason: 'Won' };
+  const { approval_id } = await done(platform.post(`/api/v1/models/${MODEL}/approvals`, promotion));
   const { webhook_id } = await done(platform.post('/api/v1/webhooks', quiet));
   const ofWebhook = `/api/v1/webhooks/${webhook_id}`;
   const file = { format: 'csv', bytes: 1, sha256: '0'.repeat(64) };
@@ -189,6 +191,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getVersion: [`${ofModel}/versions/1`],
     getHistory: [`${ofModel}/history`],
     getProduction: [`${ofModel}/production?at=${isoTime(now)}`],
+    listModelApprovals: [`${ofModel}/approvals`, `${ofModel}/approvals?status=requested`],
+    listApprovals: ['/api/v1/approvals', '/api/v1/approvals?waiting_for=me'],
+    getApproval: [`/api/v1/approvals/${approval_id}`],
     getModelSharing: [`${ofModel}/sharing`],
     listAllChallenges: ['/api/v1/challenges', '/api/v1/challenges?status=active&limit=1'],
     listChallenges: [`${ofModel}/challenges`],

@@ -65,6 +65,8 @@ export async function prepare(
   });
   const challenge = { champion_version: '1', challenger_version: '2' };
   const { challenge_id } = await send(`${strategy}/api/v1/models/${MODEL}/challenges`, challenge);
+  const promotion = { action: 'promote', version: '2', reason: 'Won the challenge' };
+  const { approval_id } = await send(`${backend}/api/v1/models/${MODEL}/approvals`, promotion);
   const hook = { url: 'https://hooks.example/touchstone', types: ['version.*'] };
   const { webhook_id } = await send(`${backend}/api/v1/webhooks`, hook);
   await send(`${backend}/api/v1/webhooks/${webhook_id}/test`, {});
@@ -80,6 +82,7 @@ export async function prepare(
     model_name: [MODEL],
     version: ['1', '2'],
     challenge_id: [challenge_id],
+    approval_id: [approval_id],
     webhook_id: [webhook_id],
     delivery_id: deliveries.items.map((each: any) => each.delivery_id),
     signals_id: [signals_id],

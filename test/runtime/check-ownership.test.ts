@@ -17,6 +17,7 @@ import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
 import { fileEngine } from '../support/file-engine.ts';
 import { pendingJob } from '../support/jobs.ts';
+import { storedApproval } from '../support/stored-approval.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
 const operations: readonly Operation[] = OPERATIONS;
@@ -32,6 +33,7 @@ const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }>
   hyperopt: { id: 'ho-1', job: true },
   model: { id: 'ema_crossover', job: false },
   challenge: { id: 'ch-1', job: false },
+  approval: { id: 'ap-1', job: false },
   signals: { id: 'sg-1', job: false },
   webhook: { id: 'wh-1', job: false },
 };
@@ -42,7 +44,7 @@ let caller: Principal;
 beforeAll(async () => {
   const { client, tables } = engine;
   for (const [kind, { id, job }] of Object.entries(SOME)) {
-    if (kind === 'challenge' || kind === 'webhook' || kind === 'signals') continue;
+    if (['challenge', 'approval', 'webhook', 'signals'].includes(kind)) continue;
     const owned = { owner: 'owner', shared_with: SHARED };
     const Item = job
       ? { ...pendingJob(id), ...owned, kind, item: 'JOB' }
@@ -51,7 +53,13 @@ beforeAll(async () => {
   }
   const ownership = ownershipOf({
     jobs: new DynamoJobStore(client, tables.jobs),
-    registry: new DynamoRegistryStore(client, tables.registry),
+    registry: {
+      sharing: new DynamoRegistryStore(client, tables.registry).sharing,
+      approvals: {
+        read: async (id) =>
+          id === SOME.approval.id ? storedApproval({ model_name: SOME.model.id }) : undefined,
+      },
+    },
     challenges: {
       read: async (id) =>
         id === SOME.challenge.id ? storedChallenge({ model_name: SOME.model.id }) : undefined,
@@ -101,6 +109,7 @@ const BODIES: Record<string, unknown> = {
   shareModel: { shared_with: [] },
   shareSignals: { shared_with: [] },
   shareHyperopt: { shared_with: [] },
+  requestApproval: { action: 'promote', version: 1, reason: 'why' },
   createChallenge: { champion_version: 1, challenger_version: 2 },
   assignKey: { assignment_key: 'key' },
   logTrades: { trades: [] },
@@ -159,17 +168,19 @@ describe.each(named.map((operation) => [operation.id, operation] as const))(
 
 describe('owned resources of operations', () => {
   /** Path variables of owned resources, except in operations whose resource has no owner yet. */
-  const OWNED = ['job_id', 'model_name', 'challenge_id', 'webhook_id', 'signals_id', 'name'];
+  const OWNED = ['job_id', 'model_name', 'challenge_id', 'approval_id', 'webhook_id', 'signals_id', 'name'];
+  /** A reader may request what an approver decides, and the use case of a withdrawal checks the requester. */
+  const OF_READERS = ['requestApproval', 'withdrawRequest'];
   const NOBODYS = ['getStrategy', 'registerStrategy'];
 
   it.each(operations.filter(({ id }) => !NOBODYS.includes(id)).map((each) => [each.id, each] as const))(
     'operation %s declares the owned resource of its path',
-    (_, { path, resource, access, method }) => {
+    (_, { id, path, resource, access, method }) => {
       const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
       expect(resource?.id).toBe(variables.find((name) => OWNED.includes(name)));
       if (!resource) return;
       expect(access).not.toBe('public');
-      expect(resource.level === 'read').toBe(method === 'GET');
+      expect(resource.level === 'read').toBe(method === 'GET' || OF_READERS.includes(id));
     },
   );
 

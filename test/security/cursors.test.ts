@@ -27,6 +27,7 @@ const IDS: Record<ResourceKind, string> = {
   hyperopt: 'ho-1',
   model: 'ema_crossover',
   challenge: 'ch-1',
+  approval: 'ap-1',
   signals: 'sg-1',
   webhook: 'wh-1',
 };

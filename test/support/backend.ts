@@ -63,6 +63,7 @@ export const fakeOwnership: Ownership = ownershipOf({
   },
   registry: {
     sharing: { find: async () => undefined, share: async () => 'done', transfer: async () => 'done' },
+    approvals: { read: async () => undefined },
   },
   challenges: { read: async () => undefined },
 });

@@ -34,7 +34,11 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   const deliveries = new DynamoDeliveryStore(engine.client, tables.jobs, clock);
   const events = new DynamoEventLog(engine.client, tables.jobs, clock);
   const done = async () => 'done' as const;
-  const noModels = { sharing: { find: async () => undefined, share: done, transfer: done } };
+  const none = async () => undefined;
+  const noModels = {
+    sharing: { find: none, share: done, transfer: done },
+    approvals: { read: none },
+  };
   const ownership = ownershipOf({
     jobs,
     registry: noModels,

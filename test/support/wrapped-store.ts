@@ -5,6 +5,7 @@ import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 export function withMethods(store: RegistryStore, methods: Partial<RegistryStore>): RegistryStore {
   return {
     sharing: store.sharing,
+    approvals: store.approvals,
     read: store.read.bind(store),
     versions: store.versions.bind(store),
     versionsBelow: store.versionsBelow.bind(store),

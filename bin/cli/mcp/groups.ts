@@ -2,7 +2,7 @@
 const TOOL_GROUPS = {
   backtests: ['Overview', 'Strategies', 'Backtests', 'Access'],
   hyperopt: ['Hyperopt', 'Experiments'],
-  registry: ['Registry', 'Catalog'],
+  registry: ['Registry', 'Catalog', 'Approvals'],
   challenges: ['Challenges'],
   data: ['Market data', 'Series', 'Collections'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -60,7 +60,7 @@ function nothingErased(pseudonym: string): Erasure {
 }
 
 /** Fields that hold the ID of a user, at any depth of an item of the registry. */
-const USER_FIELDS = new Set(['owner', 'created_by', 'actor']);
+const USER_FIELDS = new Set(['owner', 'created_by', 'actor', 'requested_by', 'decided_by', 'registered_by']);
 /** Fields of an audit entry that say more of its caller than the ID, and their values without the caller. */
 const AUDIT_DETAILS = { request: null, source_ip: null, user_agent: null, roles: [] };
 /** A pass repeats what another write has replaced in the meantime. */

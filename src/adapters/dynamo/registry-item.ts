@@ -12,6 +12,7 @@ import {
   type StoredModel,
   type StoredVersion,
 } from '#contract/registry/stored-registry.ts';
+import { APPROVAL_PARTITION } from '#contract/values/tables.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import type { IdempotencyKey } from '#domain/transitions/apply-transition.ts';
 import { FOUND_KEY, UNDEFINED_KEY } from '#domain/transitions/catalog-order.ts';
@@ -171,6 +172,18 @@ export function evaluationKey({ challenge_id, sequence }: StoredEvaluation): Ite
 /** Key of a challenge in its model's list. */
 export function listKey({ model_name, challenge_id }: StoredChallenge): ItemKey {
   return { pk: partitionOf(model_name), sk: `${CHALLENGE_PREFIX}${challenge_id}` };
+}
+
+/** Start of the keys of a model's list of requests for approval. */
+export const MODEL_APPROVAL_PREFIX = 'APPROVAL#';
+
+export function approvalKey(id: string): ItemKey {
+  return { pk: APPROVAL_PARTITION, sk: id };
+}
+
+/** Key of a request for approval in its model's list. */
+export function approvalListKey(model: string, id: string): ItemKey {
+  return { pk: partitionOf(model), sk: `${MODEL_APPROVAL_PREFIX}${id}` };
 }
 
 function padded(sequence: number): string {

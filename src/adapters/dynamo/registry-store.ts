@@ -15,6 +15,7 @@ import type {
   ModelState,
   RegistryStore,
 } from '#domain/transitions/registry-store.ts';
+import { DynamoApprovalStore } from './approval-store.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import { mergeSorted } from './merge-sorted.ts';
 import {
@@ -41,6 +42,7 @@ import { type Action, transact } from './transactions.ts';
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
   readonly sharing: DynamoModelSharing;
+  readonly approvals: DynamoApprovalStore;
   readonly #store: RegistryTable;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
@@ -55,6 +57,7 @@ export class DynamoRegistryStore implements RegistryStore {
     this.#client = client;
     this.#table = table;
     this.sharing = new DynamoModelSharing(client, table);
+    this.approvals = new DynamoApprovalStore(client, table);
   }
 
   async read(model: string, versions: readonly string[], key?: IdempotencyKey | null): Promise<ModelState> {

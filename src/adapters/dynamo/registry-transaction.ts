@@ -8,11 +8,13 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import {
   type CatalogRow,
   StoredIdempotencyRecord,
+  type StoredModel,
   type StoredVersion,
 } from '#contract/registry/stored-registry.ts';
 import { isAwaitingPromotion } from '#domain/challenges/challenge-state.ts';
 import type { ChallengeListener, ChallengeWrite } from '#domain/challenges/challenge-store.ts';
 import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
+import type { ApprovalChange } from '#domain/transitions/approval-store.ts';
 import type {
   ArchivedProduction,
   ChallengeChange,
@@ -20,6 +22,7 @@ import type {
   VersionChange,
 } from '#domain/transitions/registry-store.ts';
 import {
+  approvalKey,
   assignmentKey,
   CATALOG_ATTRIBUTES,
   COUNTS_KEY,
@@ -89,13 +92,14 @@ export async function commitTransition(
 
 /** Actions of a stage transition, the model first. One failed condition cancels all. */
 function stageActions(transition: StageTransition, table: string): Action[] {
-  const { model, versions, archived, event, challenges } = transition;
+  const { model, versions, archived, event, challenges, approvals } = transition;
   return [
     putModel(model, table),
     ...versions.map((change) => putVersion(change, transition, table)),
     ...(archived ? [archive(model.after.model_name, archived, table)] : []),
     putNew(eventKey(event), event, table),
     ...challenges.flatMap((change) => putChallenge(change, table)),
+    ...approvals.map((change) => endApproval(change, table)),
     ...countRows(transition, table),
   ];
 }
@@ -114,7 +118,34 @@ function isAlreadyApplied(error: TransactionCanceledException, transition: Stage
   return found !== undefined && unmarshall(found).last_event_id === transition.event.event_id;
 }
 
-function putIdempotencyRecord({ body, ...record }: IdempotencyRecord, table: string) {
+/** Ends a request for approval, if it is open. */
+export function endApproval({ approval_id, set }: ApprovalChange, table: string) {
+  const names = Object.keys(set) as (keyof typeof set)[];
+  return {
+    Update: {
+      TableName: table,
+      Key: { ...approvalKey(approval_id) },
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+      ConditionExpression: '#status = :requested',
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: {
+        ':requested': 'requested',
+        ...Object.fromEntries(names.map((name) => [`:${name}`, set[name]])),
+      },
+    },
+  };
+}
+
+/** Condition that the open requests of a model are those that were read. Models of earlier releases have no list. */
+export function openApprovalsAs(read: StoredModel['open_approvals']) {
+  const same = 'open_approvals = :approvals';
+  return {
+    condition: read.length === 0 ? `(attribute_not_exists(open_approvals) OR ${same})` : same,
+    values: { ':approvals': read },
+  };
+}
+
+export function putIdempotencyRecord({ body, ...record }: IdempotencyRecord, table: string) {
   const stored: StoredIdempotencyRecord = { schema_version: 1, ...record, body: JSON.stringify(body) };
   return {
     TableName: table,
@@ -146,17 +177,18 @@ export function readIdempotencyRecord(item: Record<string, unknown>): Idempotenc
 }
 
 function putModel({ before, after }: StageTransition['model'], table: string): Action {
+  const unchanged = openApprovalsAs(before?.open_approvals ?? []);
   const condition = before
     ? {
-        // Sharing, transfers and challenges change the model without an event; the write must not overwrite their changes.
-        ConditionExpression:
-          'events = :events AND revision = :revision AND #owner = :owner AND shared_with = :shared',
+        // Requests for approval, sharing, transfers and challenges change the model without an event; the write must not overwrite their changes.
+        ConditionExpression: `events = :events AND revision = :revision AND #owner = :owner AND shared_with = :shared AND ${unchanged.condition}`,
         ExpressionAttributeNames: { '#owner': 'owner' },
         ExpressionAttributeValues: {
           ':owner': before.owner,
           ':events': before.events,
           ':revision': before.revision,
           ':shared': before.shared_with,
+          ...unchanged.values,
         },
       }
     : { ConditionExpression: 'attribute_not_exists(pk)' };
@@ -319,7 +351,7 @@ function putUnchanged(
 }
 
 /** Stores an item that must not exist yet. */
-function putNew(key: ItemKey, item: object, table: string): Action {
+export function putNew(key: ItemKey, item: object, table: string): Action {
   return {
     Put: { TableName: table, Item: { ...key, ...item }, ConditionExpression: 'attribute_not_exists(pk)' },
   };

@@ -1,4 +1,5 @@
 import type { Operation, ServiceName } from '../values/operation.ts';
+import { APPROVAL_OPERATIONS } from './approvals.ts';
 import { BACKEND_OPERATIONS } from './backend.ts';
 import { BACKTEST_OPERATIONS } from './backtests.ts';
 import { CHALLENGE_OPERATIONS } from './challenges.ts';
@@ -22,6 +23,7 @@ export const OPERATION_GROUPS = {
   jobEvents: JOB_EVENT_OPERATIONS,
   backtests: BACKTEST_OPERATIONS,
   registry: REGISTRY_OPERATIONS,
+  approvals: APPROVAL_OPERATIONS,
   mlflowModels: MLFLOW_MODEL_OPERATIONS,
   mlflowVersions: MLFLOW_VERSION_OPERATIONS,
   mlflowExperiments: MLFLOW_EXPERIMENT_OPERATIONS,

@@ -10,11 +10,20 @@ import { Timestamp } from '../common/time.ts';
 import { ValidationCheck } from '../common/validation-check.ts';
 import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
 import { TrialRecord } from '../jobs/trial-ledger.ts';
+import { APPROVAL_ACTIONS } from '../values/approval-limits.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 
 export const STAGES = ['None', 'Staging', 'Production', 'Archived'] as const;
 export type Stage = (typeof STAGES)[number];
+
+/** A request for approval in the list of its model: one per action and version. */
+const OpenApproval = z.object({
+  approval_id: z.string(),
+  action: z.enum(APPROVAL_ACTIONS),
+  version: z.string().nullable().meta({ description: 'null for `stop`' }),
+  due_at: Timestamp,
+});
 
 /** A model: one per strategy, of the same name. Its versions are items of their own. */
 export const StoredModel = z.object({
@@ -32,6 +41,10 @@ export const StoredModel = z.object({
     .meta({ description: 'Names that users gave to versions, in alphabetical order' }),
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),
+  open_approvals: z
+    .array(OpenApproval)
+    .default([])
+    .meta({ description: 'Requests for approval that nobody has decided; some may have expired' }),
   revision: z
     .int()
     .meta({ description: 'Incremented by each change of production_version or active_challenge_id' }),

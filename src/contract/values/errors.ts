@@ -34,6 +34,7 @@ export const ERRORS = {
   OPT001: { status: 404, message: 'Hyperopt job not found' },
   OPT002: { status: 400, message: 'Every trial of the hyperopt job failed' },
   CHL001: { status: 404, message: 'Challenge not found' },
+  APR001: { status: 404, message: 'Request for approval not found' },
   COL001: { status: 404, message: 'Collection not found' },
   IMP001: { status: 404, message: 'Import not found' },
   HOOK001: { status: 404, message: 'Webhook not found' },

@@ -46,6 +46,7 @@ export const OWNED_RESOURCES = {
   model: { noun: 'model', unknown: 'RES002', unavailable: 'SVC005' },
   hyperopt: { noun: 'hyperopt job', unknown: 'OPT001', unavailable: 'DATA005', expires: true },
   challenge: { noun: 'challenge', unknown: 'CHL001', unavailable: 'SVC005' },
+  approval: { noun: 'request for approval', unknown: 'APR001', unavailable: 'SVC005' },
   signals: { noun: 'file of signals', unknown: 'SIG001', unavailable: 'DATA005' },
   webhook: { noun: 'webhook', unknown: 'HOOK001', unavailable: 'DATA005' },
 } as const satisfies Record<string, OwnedKind>;

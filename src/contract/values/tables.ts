@@ -101,6 +101,9 @@ export const WEBHOOK_COUNT_PARTITION = '#webhook-count';
 export const DELIVERY_PREFIX = '#deliveries#';
 export const PENDING_DELIVERY_PREFIX = '#pending#';
 
+/** Partition of the Registry table that holds the requests for approval of all models, by ID. */
+export const APPROVAL_PARTITION = 'APPROVALS';
+
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
 
@@ -159,7 +162,7 @@ export const TABLES = {
       },
     ],
   },
-  /** Models, versions, challenges, idempotency keys, the audit log, and `#cursor-key` of backend and strategy service. */
+  /** Models, versions, challenges, requests for approval, idempotency keys, the audit log, and `#cursor-key` of backend and strategy service. */
   registry: {
     expires: 'expires_at',
     partitionKey: stringKey('pk'),

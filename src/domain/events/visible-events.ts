@@ -7,6 +7,7 @@ const KINDS: Readonly<Record<string, EventResource>> = {
   hyperopt: 'hyperopt',
   models: 'model',
   challenges: 'challenge',
+  approvals: 'approval',
 };
 
 type EventResource = Exclude<ResourceKind, 'webhook' | 'signals'>;

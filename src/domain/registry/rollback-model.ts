@@ -5,13 +5,20 @@ import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import { checkMaxLength, isBlank } from '../shared/validate.ts';
 import {
   applyTransition,
+  type Decision,
   type TransitionCall,
   type TransitionDeps,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
-import { checkExpectedProduction, existing, lookUpVersion, rejection } from '../transitions/find-version.ts';
+import {
+  checkExpectedProduction,
+  existing,
+  type FoundVersion,
+  lookUpVersion,
+  rejection,
+} from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
-import type { EndChallenges, RegistryStore } from '../transitions/registry-store.ts';
+import type { EndChallenges, RegistryStore, StageTransition } from '../transitions/registry-store.ts';
 
 export interface RollbackModelDeps extends TransitionDeps {
   readonly registry: RegistryStore;
@@ -49,46 +56,56 @@ export async function rollbackModel(
     stageTransitions(deps.registry),
     { operation: 'rollbackModel', call, input },
     (key) => lookUpVersion(deps.registry, reference, key),
-    async (state) => {
-      const found = existing(reference, state);
-      const { stage, version: number } = found.version;
-      const previous = found.model.production_version;
-      if (stage === 'Production') {
-        const message = `Version ${number} is in Production already.`;
-        return { body: resultOf(found.version, number, message), write: null };
-      }
-      if (stage !== 'Archived') {
-        throw rejection(
-          'RES005',
-          found,
-          `Version ${number} was never in Production. Stage and promote it instead`,
-        );
-      }
-      checkExpectedProduction(found.model, input.expected_production);
-      const at = nextTimestamp(deps, found.model);
-      const restored: StoredVersion = {
-        ...found.version,
-        stage: 'Production',
-        promoted_at: at,
-        archived_at: null,
-        rolled_back: false,
-        rolled_back_reason: null,
-        updated_at: at,
-      };
-      const write = planTransition(deps, found.model, {
-        action: 'rollback',
-        call,
-        at,
-        before: found.version,
-        version: restored,
-        archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
-        reason,
-        challenges: await deps.endChallenges({ model: input.model, version: number, call, at }),
-      });
-      const message = `Version ${number} is in Production again${previous === null ? '' : `; version ${previous} is archived`}.`;
-      return { body: resultOf(restored, previous, message), write };
-    },
+    (state) => planRollback(deps, existing(reference, state), { ...input, call, reason }),
   );
+}
+
+/** Decision about a rollback to a version as it was read, under the rules of {@link rollbackModel}. Throws RES005, SVC005. */
+export async function planRollback(
+  deps: TransitionDeps & Pick<RollbackModelDeps, 'endChallenges'>,
+  found: FoundVersion,
+  rollback: Pick<RollbackModelInput, 'expected_production'> & {
+    readonly call: TransitionCall;
+    readonly reason: string | null;
+  },
+): Promise<Decision<RollbackResult, StageTransition>> {
+  const { call, reason, expected_production } = rollback;
+  const { stage, version: number } = found.version;
+  const previous = found.model.production_version;
+  if (stage === 'Production') {
+    const message = `Version ${number} is in Production already.`;
+    return { body: resultOf(found.version, number, message), write: null };
+  }
+  if (stage !== 'Archived') {
+    throw rejection(
+      'RES005',
+      found,
+      `Version ${number} was never in Production. Stage and promote it instead`,
+    );
+  }
+  checkExpectedProduction(found.model, expected_production);
+  const at = nextTimestamp(deps, found.model);
+  const restored: StoredVersion = {
+    ...found.version,
+    stage: 'Production',
+    promoted_at: at,
+    archived_at: null,
+    rolled_back: false,
+    rolled_back_reason: null,
+    updated_at: at,
+  };
+  const write = planTransition(deps, found.model, {
+    action: 'rollback',
+    call,
+    at,
+    before: found.version,
+    version: restored,
+    archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
+    reason,
+    challenges: await deps.endChallenges({ model: found.model.model_name, version: number, call, at }),
+  });
+  const message = `Version ${number} is in Production again${previous === null ? '' : `; version ${previous} is archived`}.`;
+  return { body: resultOf(restored, previous, message), write };
 }
 
 function resultOf(version: StoredVersion, previous: string | null, message: string): RollbackResult {

@@ -7,6 +7,7 @@ import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import { checkMaxLength } from '../shared/validate.ts';
 import {
   applyTransition,
+  type Decision,
   type TransitionCall,
   type TransitionDeps,
   type TransitionResult,
@@ -20,7 +21,7 @@ import {
 } from '../transitions/check-status.ts';
 import { existing, type FoundVersion, lookUpVersion, rejection } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
-import type { RegistryStore } from '../transitions/registry-store.ts';
+import type { RegistryStore, StageTransition } from '../transitions/registry-store.ts';
 import {
   checkPolicy,
   needlessWaivers,
@@ -62,43 +63,52 @@ export async function stageVersion(
   call: TransitionCall,
   input: StageVersionInput,
 ): Promise<TransitionResult<StageResult>> {
-  const comment = checkMaxLength(input.comment, 'comment', MAX_NOTE_LENGTH);
-  const requested = readWaiver(input.waive);
-  const { model, version, validate_only: validateOnly = false } = input;
+  const { model, version } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };
-  const validate = onceFor((found: StoredVersion) => validation(deps, call, { ...input, requested }, found));
+  const plan = stagingPlan(deps, call, input);
   return applyTransition(
     deps,
     stageTransitions(deps.registry),
     { operation: 'stageVersion', call, input },
     (key) => lookUpVersion(deps.registry, reference, key),
-    async (state) => {
-      const found = existing(reference, state);
-      if (found.version.stage === 'Staging')
-        return { body: unchanged(found.version, requested), write: null };
-      checkStage(found);
-      const validated = await validate(found.version);
-      const at = nextTimestamp(deps, found.model);
-      const waiver = waiverOf('stage', validated.checks, requested, { call, at });
-      const warnings = needlessWaivers(requested, waiver);
-      if (validateOnly) return { body: checked(found.version, validated, warnings), write: null };
-      if (validated.status === 'failed') throw failedChecks(found, validated);
-      const staged: StoredVersion = {
-        ...found.version,
-        stage: 'Staging',
-        validation: await withTask(deps, call, found.version, validated),
-        staged_at: at,
-        updated_at: at,
-        waivers: [...found.version.waivers, ...(waiver ? [waiver] : [])],
-      };
-      const notes = [...warningsFor(staged.validation), ...waiverNotes(waiver)];
-      const change = { action: 'stage', call, at, before: found.version, version: staged } as const;
-      return {
-        body: done(staged, notes, warnings),
-        write: planTransition(deps, found.model, { ...change, reason: comment, notes, waiver }),
-      };
-    },
+    (state) => plan(existing(reference, state)),
   );
+}
+
+/** Decision about the staging of a version as it was read, under the rules of {@link stageVersion}. Throws as that. */
+export function stagingPlan(
+  deps: StageVersionDeps,
+  call: TransitionCall,
+  input: Omit<StageVersionInput, 'model' | 'version'>,
+): (found: FoundVersion) => Promise<Decision<StageResult, StageTransition>> {
+  const comment = checkMaxLength(input.comment, 'comment', MAX_NOTE_LENGTH);
+  const requested = readWaiver(input.waive);
+  const { validate_only: validateOnly = false } = input;
+  const validate = onceFor((found: StoredVersion) => validation(deps, call, { ...input, requested }, found));
+  return async (found) => {
+    if (found.version.stage === 'Staging') return { body: unchanged(found.version, requested), write: null };
+    checkStage(found);
+    const validated = await validate(found.version);
+    const at = nextTimestamp(deps, found.model);
+    const waiver = waiverOf('stage', validated.checks, requested, { call, at });
+    const warnings = needlessWaivers(requested, waiver);
+    if (validateOnly) return { body: checked(found.version, validated, warnings), write: null };
+    if (validated.status === 'failed') throw failedChecks(found, validated);
+    const staged: StoredVersion = {
+      ...found.version,
+      stage: 'Staging',
+      validation: await withTask(deps, call, found.version, validated),
+      staged_at: at,
+      updated_at: at,
+      waivers: [...found.version.waivers, ...(waiver ? [waiver] : [])],
+    };
+    const notes = [...warningsFor(staged.validation), ...waiverNotes(waiver)];
+    const change = { action: 'stage', call, at, before: found.version, version: staged } as const;
+    return {
+      body: done(staged, notes, warnings),
+      write: planTransition(deps, found.model, { ...change, reason: comment, notes, waiver }),
+    };
+  };
 }
 
 /** Memoizes the result for the last version. */
@@ -131,7 +141,7 @@ function checkStage(found: FoundVersion): void {
 async function validation(
   deps: StageVersionDeps,
   call: TransitionCall,
-  input: StageVersionInput & { readonly requested: RequestedWaiver | null },
+  input: Omit<StageVersionInput, 'model' | 'version'> & { readonly requested: RequestedWaiver | null },
   version: StoredVersion,
 ): Promise<Validation> {
   const policy = checkPolicy(deps.releasePolicy, version, deps.clock.now());
@@ -150,7 +160,7 @@ async function validation(
  */
 function taskChecks(
   { stagingChecks, releasePolicy }: StageVersionDeps,
-  input: StageVersionInput,
+  input: Pick<StageVersionInput, 'skip_validation'>,
   isStaged: boolean,
 ): ValidationCheck[] {
   if (input.skip_validation && !releasePolicy.lookAheadCertificate) return [];

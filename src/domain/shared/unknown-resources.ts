@@ -22,6 +22,10 @@ export function unknownChallenge(id: string, field = 'challenge_id'): CodedError
   return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
+export function unknownApproval(id: string, field = 'approval_id'): CodedError {
+  return new CodedError('APR001', { field, context: { approval_id: id.slice(0, 100) } });
+}
+
 export function unknownWebhook(id: string, field = 'webhook_id'): CodedError {
   return new CodedError('HOOK001', { field, context: { webhook_id: id.slice(0, 100) } });
 }

@@ -5,9 +5,13 @@ import type {
   Waiver,
 } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { PLATFORM } from '#contract/values/names.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { TransitionCall, TransitionDeps, TransitionKind, TransitionStore } from './apply-transition.ts';
+import type { ApprovalChange } from './approval-store.ts';
 import type { ArchivedProduction, ChallengeChange, StageTransition } from './registry-store.ts';
+
+type OpenApproval = StoredModel['open_approvals'][number];
 
 /** Each write conflict is another call that succeeded: up to 21 concurrent calls on one model all succeed. */
 const ATTEMPTS = 21;
@@ -64,12 +68,16 @@ export function planTransition(
   const active = challenges.some(({ before: old }) => old?.status === 'active') ? null : undefined;
   const next = { version, production, active, eventId, at };
   const named = model ?? newModel(version, call, at);
-  const after = nextModel({ ...named, aliases: change.aliases ?? named.aliases }, next);
+  const open = named.open_approvals.filter(({ due_at }) => due_at > at);
+  const isDone = (approval: OpenApproval) => hasHappened(approval, { version, production });
+  const open_approvals = open.filter((approval) => !isDone(approval));
+  const after = nextModel({ ...named, aliases: change.aliases ?? named.aliases, open_approvals }, next);
   return {
     model: { before: model, after },
     versions: version === before ? [] : [{ before, after: version }],
     archived,
     challenges,
+    approvals: open.filter(isDone).map(({ approval_id }) => happenedOtherwise(approval_id, change)),
     event: {
       schema_version: 1,
       model_name: after.model_name,
@@ -93,6 +101,32 @@ export function planTransition(
   };
 }
 
+/** True for a request whose transition has happened: the version is in the stage that it asks for. */
+function hasHappened(
+  { action, version: requested }: OpenApproval,
+  { version, production }: { readonly version: StoredVersion; readonly production: string | null },
+): boolean {
+  switch (action) {
+    case 'stage':
+      return version.version === requested && version.stage !== 'None';
+    case 'promote':
+    case 'rollback':
+      return production !== null && production === requested;
+  }
+}
+
+/** Withdrawal by the platform. An approval replaces it for the request that it approves. */
+function happenedOtherwise(approval_id: string, { action, at }: PlannedTransition): ApprovalChange {
+  const set = {
+    status: 'withdrawn',
+    decided_by: PLATFORM,
+    decided_at: at,
+    decision_reason: `The transition happened otherwise: ${action}`,
+    written_at: at,
+  } as const;
+  return { approval_id, set };
+}
+
 function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: string): StoredModel {
   return {
     schema_version: 2,
@@ -103,6 +137,7 @@ function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: 
     aliases: [],
     latest_version: 0,
     active_challenge_id: null,
+    open_approvals: [],
     revision: 0,
     events: 0,
     last_event_id: '',

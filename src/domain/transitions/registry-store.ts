@@ -17,6 +17,7 @@ import type {
   TransitionCall,
   TransitionStore,
 } from './apply-transition.ts';
+import type { ApprovalChange, ApprovalStore } from './approval-store.ts';
 
 /** Items of a model, read together, strongly consistent. */
 export interface ModelState {
@@ -76,6 +77,8 @@ export interface StageTransition {
   readonly event: RegistryEvent;
   /** Challenges of the model that the transition ends. */
   readonly challenges: readonly ChallengeChange[];
+  /** Requests for approval that the transition ends. */
+  readonly approvals: readonly ApprovalChange[];
 }
 
 export interface CatalogFilter {
@@ -108,6 +111,7 @@ export interface ModelSharing extends StoredSharing {
 
 export interface RegistryStore extends TransitionStore<StageTransition> {
   readonly sharing: ModelSharing;
+  readonly approvals: ApprovalStore;
   /** The model, the versions named and what is stored under a key, in one strongly consistent read. */
   read(model: string, versions: readonly string[], key?: IdempotencyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */

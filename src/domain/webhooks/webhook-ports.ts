@@ -86,7 +86,7 @@ export interface WebhookSignatures {
 export interface DeliveryDeps {
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
-  readonly ownership: Pick<Ownership, 'backtest' | 'hyperopt' | 'model' | 'challenge'>;
+  readonly ownership: Pick<Ownership, 'backtest' | 'hyperopt' | 'model' | 'challenge' | 'approval'>;
   readonly sender: WebhookSender;
   readonly signatures: WebhookSignatures;
   readonly clock: Clock;

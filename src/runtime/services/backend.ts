@@ -119,6 +119,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     registry: lazy(async () =>
       (await import('./registry.ts')).registryHandlers(await registryDeps(), ownership),
     ),
+    approvals: lazy(async () => (await import('./approvals.ts')).approvalHandlers(await registryDeps())),
     mlflowModels: lazy(async () =>
       (await import('./mlflow-models.ts')).mlflowModelHandlers(await registryDeps(), ownership),
     ),

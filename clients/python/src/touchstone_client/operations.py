@@ -412,6 +412,75 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/catalog/strategies/{name}/compare", path_values={"name": name}, query={"version_a": version_a, "version_b": version_b})
 
+    def request_approval(self, model_name: str, body: types.ApprovalRequest, *, idempotency_key: str | None = None) -> types.Approval:
+        """Request a transition that another user approves.
+
+        A model has one open request per action and version. Requests change no stage. They expire at `due_at`. For the owner of the model, whom it is shared with, and admins.
+
+        :param model_name: Name of the strategy: a model is named as its strategy
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/models/{model_name}/approvals", path_values={"model_name": model_name}, body=body, key=idempotency_key, keyed=True)
+
+    def list_model_approvals(self, model_name: str, *, status: Literal["requested", "approved", "declined", "withdrawn", "expired"] | None = None, limit: int | None = None, cursor: str | None = None) -> types.ApprovalList:
+        """Requests for approval of a model, newest first.
+
+        A page reads up to 1,000 requests: with a status it may be short while more follow. For the owner of the model, whom it is shared with, and admins.
+
+        :param model_name: Name of the strategy: a model is named as its strategy
+        :param status: Only requests with this status
+        :param limit: Maximum number of items on a page
+        :param cursor: `next_cursor` of the previous page, with the same filters
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/approvals", path_values={"model_name": model_name}, query={"status": status, "limit": limit, "cursor": cursor})
+
+    def list_approvals(self, *, status: Literal["requested", "approved", "declined", "withdrawn", "expired"] | None = None, waiting_for: Literal["me"] | None = None, limit: int | None = None, cursor: str | None = None) -> types.ApprovalList:
+        """Requests for approval of all models that the caller may read, newest first.
+
+        A page reads up to 1,000 requests: with a filter it may be short while more follow.
+
+        :param status: Only requests with this status
+        :param waiting_for: `me`: only open requests that the caller may approve
+        :param limit: Maximum number of items on a page
+        :param cursor: `next_cursor` of the previous page, with the same filters
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/approvals", query={"status": status, "waiting_for": waiting_for, "limit": limit, "cursor": cursor})
+
+    def get_approval(self, approval_id: str) -> types.Approval:
+        """A request for approval.
+
+        For the owner of the approval, whom it is shared with, and admins.
+
+        :param approval_id: ID of the request, `ap-...`
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/approvals/{approval_id}", path_values={"approval_id": approval_id})
+
+    def approve_request(self, approval_id: str, body: types.ApproveRequest | None = None, *, idempotency_key: str | None = None) -> types.Approval:
+        """Approve a request: make its transition.
+
+        One transaction ends the request and makes the transition, by the rules of a direct one. Where they reject it, the request stays open. The requester may not approve, an admin neither. For the owner of the approval, whom it is shared with at `write`, and admins.
+
+        :param approval_id: ID of the request, `ap-...`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/approvals/{approval_id}/approve", path_values={"approval_id": approval_id}, body=body, key=idempotency_key, keyed=True)
+
+    def decline_request(self, approval_id: str, body: types.DeclineRequest | None = None, *, idempotency_key: str | None = None) -> types.Approval:
+        """Decline a request, with a reason.
+
+        For the owner of the approval, whom it is shared with at `write`, and admins.
+
+        :param approval_id: ID of the request, `ap-...`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/approvals/{approval_id}/decline", path_values={"approval_id": approval_id}, body=body, key=idempotency_key, keyed=True)
+
+    def withdraw_request(self, approval_id: str, body: types.WithdrawRequest | None = None, *, idempotency_key: str | None = None) -> types.Approval:
+        """Withdraw a request.
+
+        Only its requester, or an admin. For the owner of the approval, whom it is shared with, and admins.
+
+        :param approval_id: ID of the request, `ap-...`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/approvals/{approval_id}/withdraw", path_values={"approval_id": approval_id}, body=body, key=idempotency_key, keyed=True)
+
     def mlflow_search_models(self, *, filter: str | None = None, max_results: int | None = None, order_by: list[str] | None = None, page_token: str | None = None) -> types.MlflowModelList:
         """search_registered_models: models that the caller may read.
 

@@ -86,6 +86,53 @@ class AnnotationRequest(TypedDict):
     pinned: NotRequired[bool | None]
 
 
+class Approval(TypedDict):
+    approval_id: str
+    """`ap-...`"""
+    model_name: str
+    action: Literal["stage", "promote", "rollback"]
+    version: str | None
+    """Number of the version; null for `stop`"""
+    status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
+    reason: str
+    """Reason of the request"""
+    requested_by: str
+    requested_at: str
+    """ISO 8601, UTC"""
+    due_at: str
+    """From then on the request has expired"""
+    decided_by: str | None
+    """`platform` when the transition happened otherwise; null while open or expired"""
+    decided_at: str | None
+    decision_reason: str | None
+    expected_production: str | None
+    """Version that must be in Production at the approval; null: there must be none"""
+
+
+class ApprovalList(TypedDict):
+    items: list[Approval]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class ApprovalRequest(TypedDict):
+    action: Literal["stage", "promote", "rollback"]
+    """Requested transition"""
+    version: NotRequired[str | int | None]
+    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    reason: str
+    """Why it should happen"""
+    due_at: NotRequired[str | None]
+    """From one minute to 30 days from now, ISO 8601. Default: in 7 days"""
+    expected_production: NotRequired[str | int | None]
+    """Version that must be in Production, now and at the approval; null: no version. Default: the version in Production now"""
+
+
+class ApproveRequest(TypedDict):
+    reason: NotRequired[str | None]
+    """Why"""
+
+
 class Assignment(TypedDict):
     challenge_id: str
     assignment_key: str
@@ -2212,6 +2259,11 @@ class DayCondition(TypedDict):
     """Time of the last change; null for changes before this was recorded"""
 
 
+class DeclineRequest(TypedDict):
+    reason: NotRequired[str | None]
+    """Why. Required"""
+
+
 class Deflation(TypedDict):
     scope: Literal["owner", "strategy", "session"]
     """Whose trials: of the owner, those of the same strategy among them, or those of the same session. The scope with the lowest ratio"""
@@ -2282,7 +2334,7 @@ class ErrorBody(TypedDict):
 
 class ErrorBodyDetail(TypedDict):
     code: str
-    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, IMP001, HOOK001, HOOK002, SIG001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
+    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, APR001, COL001, IMP001, HOOK001, HOOK002, SIG001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
     message: str
     field: str
     """Dotted path of the invalid field; empty without one"""
@@ -6171,3 +6223,8 @@ class WebhookWithSecret(TypedDict):
     """Until then the previous secret signs too; null without one"""
     secret: str
     """Key of the signatures. No other response contains it: store it now"""
+
+
+class WithdrawRequest(TypedDict):
+    reason: NotRequired[str | None]
+    """Why"""
