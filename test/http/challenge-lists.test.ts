@@ -27,6 +27,12 @@ it('evaluations of a challenge hold interval, p, split and both equity curves, o
     [0.75, 0.5],
     [0.75, 2.5],
   ]);
+  expect(items.map(({ mean }: any) => [mean.champion, mean.challenger])).toEqual([
+    [1, null],
+    [1, 0.5],
+    [0.375, 0.5],
+    [0.375, 1.25],
+  ]);
   // The last one is what `evaluate` returns.
   const evaluation = await fixture.evaluate(id);
   expect(items.at(-1)).toMatchObject({

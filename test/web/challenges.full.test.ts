@@ -29,6 +29,10 @@ describe.skipIf(!hasChromium)('a challenge', () => {
     await page.getByRole('heading', { name: 'ema_crossover: v1 against v2' }).waitFor();
     const { body } = await dashboard.platform.strategy.get('/api/v1/challenges');
     expect(body.items[0]).toMatchObject({ status: 'active', require_assignment: true });
+    await page.getByText('Nothing to compare yet: neither version has a closed trade').waitFor();
+    // Without trades no figure stands for one.
+    expect(await page.getByRole('region', { name: 'Verdict' }).textContent()).not.toContain('0.000');
+    await page.getByText('No trade was logged yet').waitFor();
     await page.getByRole('button', { name: 'Roll back' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('A trial');
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
@@ -47,10 +51,17 @@ describe.skipIf(!hasChromium)('a challenge', () => {
       await dialog.waitFor({ state: 'detached' });
     };
     await page.locator('.chart-frame canvas').first().waitFor();
-    const improvement = page.locator('.conditions li', { hasText: 'improvement' });
+    const improvement = page.locator('.conditions li', { hasText: 'Improvement' });
     // The champion's mean is nearly zero: a percentage of it is no good news.
-    expect(await improvement.textContent()).toMatch(/> 10 %, not meaningful$/);
+    expect(await improvement.textContent()).toMatch(/needs over 10 %; not meaningful$/);
     expect(await improvement.getAttribute('class')).toBe('muted');
+    await page.getByText(/^Too early to decide: 60 of 100 trades/).waitFor();
+    const drawdown = page.getByRole('row', { name: /^Drawdown of the challenger/ });
+    expect(await drawdown.textContent()).toContain('no limit');
+    const trades = page.getByRole('region', { name: 'Trades of the challenge' }).getByRole('row');
+    await trades.first().waitFor();
+    // A page of 20 and the head.
+    expect(await trades.count()).toBe(21);
     await confirm('Hold');
     await page.getByText('On hold since').waitFor();
     await confirm('Resume');

@@ -197,7 +197,14 @@ export const ChallengeEventList = paginated(
     .meta({ id: 'ChallengeEvent' }),
 ).meta({ id: 'ChallengeEventList' });
 
-const Evaluation = StoredEvaluation.omit({ schema_version: true, challenge_id: true });
+const MeanProfit = z.number().nullable();
+
+const Evaluation = StoredEvaluation.omit({ schema_version: true, challenge_id: true }).extend({
+  mean: z.object({ champion: MeanProfit, challenger: MeanProfit }).meta({
+    description:
+      'Equity per trade: mean profit of the closed trades of each variant so far, percent; null without trades',
+  }),
+});
 
 export const ChallengeEvaluationsQuery = z.object({
   ...PAGE_FIELDS,

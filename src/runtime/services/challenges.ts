@@ -143,7 +143,15 @@ export function challengeHandlers(
 }
 
 function evaluationView({ schema_version: _, challenge_id: __, ...evaluation }: StoredEvaluation) {
-  return evaluation;
+  const { equity, champion_trades, challenger_trades } = evaluation;
+  const mean = (sum: number, trades: number) => (trades > 0 ? sum / trades : null);
+  return {
+    ...evaluation,
+    mean: {
+      champion: mean(equity.champion, champion_trades),
+      challenger: mean(equity.challenger, challenger_trades),
+    },
+  };
 }
 
 /** Response with a warning for each unknown key of the request: a misspelled limit has no effect. */

@@ -1399,6 +1399,8 @@ class ChallengeEvaluationStep(TypedDict):
     p_value_method: Literal["welch", "permutation", "always_valid"]
     equity: ChallengeEvaluationStepEquity
     """Sum of the profits of the closed trades of each variant, percentage points, without compounding"""
+    mean: ChallengeEvaluationStepMean
+    """Equity per trade: mean profit of the closed trades of each variant so far, percent; null without trades"""
 
 
 class ChallengeEvaluationStepEquity(TypedDict):
@@ -1406,6 +1408,13 @@ class ChallengeEvaluationStepEquity(TypedDict):
 
     champion: float
     challenger: float
+
+
+class ChallengeEvaluationStepMean(TypedDict):
+    """Equity per trade: mean profit of the closed trades of each variant so far, percent; null without trades"""
+
+    champion: float | None
+    challenger: float | None
 
 
 class ChallengeEvaluationUnrealised(TypedDict):
@@ -2072,6 +2081,8 @@ class CurrentChallengeEvaluation(TypedDict):
     p_value_method: Literal["welch", "permutation", "always_valid"]
     equity: CurrentChallengeEvaluationEquity
     """Sum of the profits of the closed trades of each variant, percentage points, without compounding"""
+    mean: CurrentChallengeEvaluationMean
+    """Equity per trade: mean profit of the closed trades of each variant so far, percent; null without trades"""
 
 
 class CurrentChallengeEvaluationEquity(TypedDict):
@@ -2079,6 +2090,13 @@ class CurrentChallengeEvaluationEquity(TypedDict):
 
     champion: float
     challenger: float
+
+
+class CurrentChallengeEvaluationMean(TypedDict):
+    """Equity per trade: mean profit of the closed trades of each variant so far, percent; null without trades"""
+
+    champion: float | None
+    challenger: float | None
 
 
 class DataCollectedEvent(TypedDict):

@@ -7,10 +7,12 @@ import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { ChallengeActions } from './challenge-actions.tsx';
 import { stateOf } from './challenge-state.ts';
 import { EvaluationCharts } from './evaluation-charts.tsx';
-import { EvaluationPanel } from './evaluation-panel.tsx';
 import { EventsPanel } from './events-panel.tsx';
+import { GuardrailsPanel } from './guardrails-panel.tsx';
 import type { Challenge } from './search.ts';
 import { StageRail } from './stage-rail.tsx';
+import { TradesPanel } from './trades-panel.tsx';
+import { VerdictPanel } from './verdict-panel.tsx';
 
 const route = getRouteApi('/challenges/$id');
 
@@ -64,7 +66,12 @@ function Facts({ challenge }: { readonly challenge: Challenge }) {
 }
 
 function ChallengeDetail({ challenge }: { readonly challenge: Challenge }) {
-  const { hold, promotion_rejected, warnings } = challenge;
+  const { challenge_id, hold, promotion_rejected, status, warnings } = challenge;
+  const evaluation = useCall(
+    'evaluateChallenge',
+    { params: { challenge_id } },
+    { isMoving: () => status === 'active' },
+  );
   return (
     <>
       {hold && (
@@ -84,12 +91,20 @@ function ChallengeDetail({ challenge }: { readonly challenge: Challenge }) {
           {warning}
         </p>
       ))}
-      <Panel title={challenge.status === 'active' ? 'Stages' : `Stages: ${words(challenge.status)}`}>
+      <Loaded query={evaluation} skeleton={<Skeleton rows={16} />}>
+        {(loaded) => (
+          <>
+            <VerdictPanel challenge={challenge} evaluation={loaded} />
+            <GuardrailsPanel challenge={challenge} evaluation={loaded} />
+          </>
+        )}
+      </Loaded>
+      <Panel title={status === 'active' ? 'Stages' : `Stages: ${words(status)}`}>
         <StageRail challenge={challenge} />
       </Panel>
-      <EvaluationPanel challenge={challenge} />
       <EvaluationCharts challenge={challenge} />
-      <EventsPanel id={challenge.challenge_id} />
+      <TradesPanel challenge={challenge} />
+      <EventsPanel id={challenge_id} />
     </>
   );
 }

@@ -2,14 +2,14 @@ import { useMemo } from 'react';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
-import { decimal, signed } from '../../ui/format.ts';
+import { decimal, NO_VALUE, signed } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import type { Challenge } from './search.ts';
 
 type Step = ResponseOf<'listChallengeEvaluations'>['items'][number];
 
-/** Interval of the difference over time with the zero line, and the equity of both versions. */
+/** Interval of the difference over time with the zero line, and the equity per trade of both versions. */
 export function EvaluationCharts({ challenge }: { readonly challenge: Challenge }) {
   const query = useCall(
     'listChallengeEvaluations',
@@ -33,11 +33,12 @@ export function EvaluationCharts({ challenge }: { readonly challenge: Challenge 
   );
 }
 
+const count = (number: number) => decimal(number, 0);
 const points = (number: number) => `${decimal(number, 3)} pp`;
-const percent = (number: number) => `${signed(number, 'percent')} %`;
+const percent = (number: number | null) => (number === null ? NO_VALUE : `${signed(number, 'percent')} %`);
 
 function Steps({ steps }: { readonly steps: readonly Step[] }) {
-  const { x, interval, equity } = useMemo(() => chartsOf(steps), [steps]);
+  const { x, interval, means } = useMemo(() => chartsOf(steps), [steps]);
   const last = steps.at(-1)!;
   return (
     <div className="cols-2">
@@ -51,10 +52,10 @@ function Steps({ steps }: { readonly steps: readonly Step[] }) {
       </div>
       <div className="panel">
         <Chart
-          title="Equity of both versions"
-          summary={`Champion ${percent(last.equity.champion)}, challenger ${percent(last.equity.challenger)}`}
+          title="Equity per trade"
+          summary={`Champion ${percent(last.mean.champion)} over ${last.champion_trades} trades, challenger ${percent(last.mean.challenger)} over ${last.challenger_trades}`}
           x={x}
-          panes={equity}
+          panes={means}
         />
       </div>
     </div>
@@ -64,7 +65,7 @@ function Steps({ steps }: { readonly steps: readonly Step[] }) {
 function chartsOf(unordered: readonly Step[]): {
   readonly x: ChartX;
   readonly interval: readonly ChartPane[];
-  readonly equity: readonly ChartPane[];
+  readonly means: readonly ChartPane[];
 } {
   const steps = [...unordered].sort((a, b) => a.sequence - b.sequence);
   const x: ChartX = {
@@ -93,7 +94,7 @@ function chartsOf(unordered: readonly Step[]): {
         ],
       },
     ],
-    equity: [
+    means: [
       {
         unit: ' %',
         baselines: [0],
@@ -103,14 +104,33 @@ function chartsOf(unordered: readonly Step[]): {
             color: 'series-1',
             kind: 'step',
             format: percent,
-            values: steps.map(({ equity }) => equity.champion),
+            values: steps.map(({ mean }) => mean.champion),
           },
           {
             title: 'Challenger',
             color: 'series-2',
             kind: 'step',
             format: percent,
-            values: steps.map(({ equity }) => equity.challenger),
+            values: steps.map(({ mean }) => mean.challenger),
+          },
+        ],
+      },
+      {
+        unit: ' trades',
+        series: [
+          {
+            title: 'Trades of the champion',
+            color: 'series-1',
+            kind: 'step',
+            format: count,
+            values: steps.map(({ champion_trades }) => champion_trades),
+          },
+          {
+            title: 'Trades of the challenger',
+            color: 'series-2',
+            kind: 'step',
+            format: count,
+            values: steps.map(({ challenger_trades }) => challenger_trades),
           },
         ],
       },

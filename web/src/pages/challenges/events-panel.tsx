@@ -37,7 +37,11 @@ export function EventsPanel({ id }: { readonly id: string }) {
               page={page}
               cursor={cursor}
               onCursor={(next) =>
-                void navigate({ search: next ? { events: next } : {}, replace: true, resetScroll: false })
+                void navigate({
+                  search: ({ events: _, ...before }) => (next ? { ...before, events: next } : before),
+                  replace: true,
+                  resetScroll: false,
+                })
               }
             />
           </>

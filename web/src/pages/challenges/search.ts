@@ -10,7 +10,7 @@ export function readListSearch(raw: Raw) {
   return present({ status: oneOf(STATUSES, raw.status), cursor: text(raw.cursor) });
 }
 
-/** Page of the events of a challenge. */
+/** Pages of the events and of the trades of a challenge. */
 export function readChallengeSearch(raw: Raw) {
-  return present({ events: text(raw.events) });
+  return present({ events: text(raw.events), trades: text(raw.trades) });
 }
