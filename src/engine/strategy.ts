@@ -31,6 +31,12 @@ export interface Signals {
   readonly tags?: readonly string[];
 }
 
+/** What `signals` returned, before collisions and models drop entries; for given signals the columns of the file. */
+export interface ReturnedSignals extends Signals {
+  /** Of given signals: factor of the stake of each candle's entry. */
+  readonly stake_ratio?: Float64Array;
+}
+
 /** Columns that the ML engine adds for `signals` and callbacks; absent in a run without it. */
 export interface PredictionColumns {
   /** Probability that the row's label is 1; NaN where nothing is predicted. */
@@ -108,6 +114,32 @@ export interface AdjustmentLimits {
   readonly maxStake: number;
 }
 
+/** The account at the open of the forming candle, quote currency. */
+export interface AccountWallet {
+  /** Total less the collateral of positions and waiting entries. */
+  readonly free: number;
+  /** Starting balance plus the profit of all exits. */
+  readonly total: number;
+  /** Total plus the unrealized profit at the open: after entry fees and funding so far, before exit fees. */
+  readonly equity: number;
+}
+
+/** A trade at the open of the forming candle: values that change no more. */
+export interface OpenTrade extends Omit<TradeView, 'data'> {
+  /** Profit ratio at the open, after both fees, times leverage; 0 while the entry waits. */
+  readonly profit: number;
+  /** What the strategy keeps for the trade. Only its own callbacks can change it. */
+  readonly data: Pick<StoredData, 'get'>;
+}
+
+/** Limits of an entry, quote currency. Valid during the call only. */
+export interface EntryLimits {
+  /** Least stake that the exchange accepts; 0 without a minimum. */
+  readonly minStake: number;
+  /** Largest stake that the wallet, at the open, and the exchange allow. */
+  readonly maxStake: number;
+}
+
 /** Stake of an adjustment with the tag of its order. */
 export interface TaggedStake {
   readonly stake: number;
@@ -121,6 +153,12 @@ interface SimulationContext<S extends ParameterSpec> {
   readonly params: ParameterValues<S>;
   /** What the strategy keeps for the simulation; empty at its start. */
   readonly state: StoredData;
+  /** Fee of one fill, a ratio of its value. */
+  readonly fee: number;
+  /** The account at the open of the candle, computed at each read. What happens inside the candle is not known. */
+  readonly wallet: AccountWallet;
+  /** The trades of all pairs at that open, waiting entries included, in the order of opening; a new list at each read. */
+  readonly openTrades: readonly OpenTrade[];
 }
 
 export interface CallbackContext<S extends ParameterSpec = ParameterSpec> extends SimulationContext<S> {
@@ -131,6 +169,10 @@ export interface CallbackContext<S extends ParameterSpec = ParameterSpec> extend
   readonly columns: Columns;
   /** Columns of informative timeframes and pairs by their keys, as `signals` gets them; empty without any. */
   readonly informative: Readonly<Record<string, Columns>>;
+  /** What `signals` returned for the pair. */
+  readonly signals: ReturnedSignals;
+  /** Tag of the trade; before there is one, that of the entry signal. */
+  readonly enterTag: string | null;
 }
 
 export interface LoopContext<S extends ParameterSpec = ParameterSpec> extends SimulationContext<S> {
@@ -144,7 +186,12 @@ export interface LoopContext<S extends ParameterSpec = ParameterSpec> extends Si
  */
 export interface StrategyCallbacks<S extends ParameterSpec = ParameterSpec> {
   leverage?(context: CallbackContext<S>, side: 'long' | 'short', proposed: number): number;
-  customStake?(context: CallbackContext<S>, side: 'long' | 'short', proposed: number): number;
+  customStake?(
+    context: CallbackContext<S>,
+    side: 'long' | 'short',
+    proposed: number,
+    limits: EntryLimits,
+  ): number;
   customEntryPrice?(context: CallbackContext<S>, side: 'long' | 'short', proposed: number): number;
   customExitPrice?(context: CallbackContext<S>, trade: TradeView, proposed: number, profit: number): number;
   confirmEntry?(context: CallbackContext<S>, side: 'long' | 'short', price: number): boolean;

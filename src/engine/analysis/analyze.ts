@@ -25,6 +25,8 @@ export interface Analysis {
   /** By timeframe, and by pair and timeframe. */
   readonly informative: Readonly<Record<string, Columns>>;
   readonly signals: Signals;
+  /** What the strategy returned, where models have dropped entries of it; absent: `signals`. */
+  readonly returned?: Signals;
   /** Of a strategy with callbacks: all arrays that it may have kept, those of its own candles first. */
   readonly kept?: readonly KeptArrays[];
 }
@@ -155,12 +157,12 @@ export function decide(
   if (!predictions) return { columns, informative, signals, ...(kept && { kept }) };
   const gated = gateEntries(signals, predictions);
   const { columns: predicted } = predictions;
-  if (!kept) return { columns: { ...columns, ...predicted }, informative, signals: gated };
+  const decided = { informative, signals: gated, ...(gated !== signals && { returned: signals }) };
+  if (!kept) return { columns: { ...columns, ...predicted }, ...decided };
   const own = new KeptArrays(kept[0]!.timestamp.subarray(0, rows), kept[0]!.stepMs);
   return {
     columns: { ...columns, ...own.keep(shown!) },
-    informative,
-    signals: gated,
+    ...decided,
     kept: [...kept, own],
   };
 }

@@ -5,6 +5,7 @@ import type {
   Columns,
   InformativeColumns,
   LoopContext,
+  ReturnedSignals,
   SeriesInfo,
   StrategyCallbacks,
   StrategyDefinition,
@@ -81,7 +82,7 @@ export function guarding(
 ): (context: CallbackContext, callback: CallbackName) => CallbackContext {
   const pairs = new Map<
     string,
-    Pick<CallbackContext, 'candles' | 'columns' | 'informative'> & {
+    Pick<CallbackContext, 'candles' | 'columns' | 'informative' | 'signals'> & {
       known: { index: number; called: string };
     }
   >();
@@ -95,15 +96,29 @@ export function guarding(
         candles: guardCandles(context.candles, known, log),
         columns: guardAll('columns', context.columns, known, log),
         informative: guardInformative(context.informative, known, log),
+        signals: guardSignals(context.signals, known, log),
       };
       pairs.set(pair, views);
     }
     views.known.index = index;
     log.call = { callback, pair, row: index, opened: context.candles.timestamp[index]! };
-    const { candles, columns, informative } = views;
-    return { time, index, pair, params, state, candles, columns, informative };
+    const { candles, columns, informative, signals } = views;
+    const { enterTag } = context;
+    const own = { index, pair, enterTag, candles, columns, informative, signals };
+    return withAccount({ time, params, state, ...own }, context);
   };
 }
+
+/** Adds what a context reads of the account, which is computed only when it is read. */
+function withAccount<T extends object>(seen: T, account: Account): T & Account {
+  return Object.defineProperties(seen, {
+    fee: { value: account.fee, enumerable: true },
+    wallet: { get: () => account.wallet, enumerable: true },
+    openTrades: { get: () => account.openTrades, enumerable: true },
+  }) as T & Account;
+}
+
+type Account = Pick<CallbackContext, 'fee' | 'wallet' | 'openTrades'>;
 
 /**
  * The strategy with guarded arrays in place of those that its functions get for the analysis. Whoever keeps one and reads it in a
@@ -189,11 +204,23 @@ function guardInformative(
   return Object.freeze(Object.fromEntries(views));
 }
 
-const WRITING: readonly PropertyKey[] = ['set', 'fill', 'sort', 'reverse', 'copyWithin'];
-const { prototype } = Float64Array;
+/** A signal of a row is known when its candle has closed, as a column is. */
+function guardSignals(signals: ReturnedSignals, known: Known, log: GuardLog): ReturnedSignals {
+  const views = Object.entries(signals).map(([name, column]) => [
+    name,
+    ArrayBuffer.isView(column)
+      ? guardColumn(`signals.${name}`, column as Uint8Array, false, known, log)
+      : column,
+  ]);
+  return Object.freeze(Object.fromEntries(views));
+}
 
-function memberInAnalysis(column: Float64Array, key: PropertyKey): unknown {
-  const value: unknown = Reflect.get(prototype, key, column);
+const WRITING: readonly PropertyKey[] = ['set', 'fill', 'sort', 'reverse', 'copyWithin'];
+
+type Column = Float64Array | Uint8Array;
+
+function memberInAnalysis(column: Column, key: PropertyKey): unknown {
+  const value: unknown = Reflect.get(typeOf(column).prototype, key, column);
   return typeof value === 'function' && key !== 'constructor' ? value.bind(column) : value;
 }
 
@@ -204,13 +231,17 @@ function unguarded(column: Float64Array): Float64Array {
   return guarded.get(column) ?? column;
 }
 
-function guardColumn(
+const typeOf = (column: Column) => (column instanceof Uint8Array ? Uint8Array : Float64Array);
+
+function guardColumn<T extends Column>(
   name: string,
-  column: Float64Array,
+  column: T,
   atOpen: boolean,
   known: Known,
   log: GuardLog,
-): Float64Array {
+): T {
+  const Type = typeOf(column);
+  const { prototype } = Type;
   const allowed = () => Math.min(column.length, atOpen ? known.index + 1 : known.index);
   const reject = (error: GuardError): never => {
     log.error ??= { cause: error, call: log.call! };
@@ -237,7 +268,7 @@ function guardColumn(
     return (...args: unknown[]) => Reflect.apply(value, rows(), args);
   };
   // The target is empty: nothing can be read past the traps.
-  const view = new Proxy(new Float64Array(0), {
+  const view: Column = new Proxy<Column>(new Type(0), {
     get(_, key) {
       const row = rowOf(key);
       return row === null ? member(key) : read(row);
@@ -254,8 +285,8 @@ function guardColumn(
       log.call === null ? Reflect.defineProperty(column, key, descriptor) : write(),
     deleteProperty: write,
   });
-  guarded.set(view, column);
-  return view;
+  if (view instanceof Float64Array) guarded.set(view, column as Float64Array);
+  return view as T;
 }
 
 const [ZERO, NINE] = ['0', '9'].map((digit) => digit.charCodeAt(0)) as [number, number];
@@ -384,7 +415,7 @@ function watch(state: unknown): void {
 function seenContext(context: CallbackContext | LoopContext, name: CallbackName, contextFor: ContextFor) {
   if ('candles' in context) return contextFor(context, name);
   const { time, params, state, pairs } = context;
-  return { time, params, state, pairs: pairs.map((each) => contextFor(each, name)) };
+  return withAccount({ time, params, state, pairs: pairs.map((each) => contextFor(each, name)) }, context);
 }
 
 /** Adds a value, or those of an order. The trade and the limits are views, which show the present. */

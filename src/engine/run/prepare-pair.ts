@@ -30,6 +30,7 @@ import {
   readHistory,
   type SkippedPair,
 } from './history.ts';
+import { returnedSignals } from './returned-signals.ts';
 import { enterOnlyWithin } from './universe-mask.ts';
 import {
   dataWarnings,
@@ -150,10 +151,11 @@ export function cutRows(
 function allRows(
   strategy: StrategyDefinition,
   { data, candles, ticks, costs, impactCosts }: PairHistory,
-  { columns, informative, signals: all, kept }: Analysis,
+  analysis: Analysis,
   from: number,
   to: number,
 ): PairInput {
+  const { columns, informative, signals: all, kept } = analysis;
   const signals: Record<string, Uint8Array> = {};
   for (const name of SIGNAL_COLUMNS) {
     const column = all[name];
@@ -170,6 +172,7 @@ function allRows(
       seen: lazyCandles((name) => ownColumn(traded[name])),
       columns: cutColumns(columns, from, to),
       informative: cutInformative(informative, from, to),
+      returned: returnedSignals(analysis, data.given !== undefined, from, to),
     }),
     ...(kept && { kept }),
     ...(data.funding && { funding: data.funding }),

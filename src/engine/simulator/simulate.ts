@@ -43,7 +43,11 @@ function simulatePairs(
     options.memory ?? new SimulationMemory(),
   );
   const loop = resolved.stacking ? runStackedLoop : runLoop;
-  loop(run, progressReporter(options.onProgress, clock.steps));
+  try {
+    loop(run, progressReporter(options.onProgress, clock.steps));
+  } finally {
+    run.account?.end();
+  }
   return {
     outcomes: run.trades,
     get table() {

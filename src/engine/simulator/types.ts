@@ -9,6 +9,7 @@ import type { Drawdown } from '../stats/drawdown.ts';
 import type {
   Columns,
   ParameterValues,
+  ReturnedSignals,
   RoiTable,
   Signals,
   StrategyCallbacks,
@@ -52,6 +53,8 @@ export interface PairInput {
   readonly columns?: Columns;
   /** Informative columns by their keys, for callbacks only. */
   readonly informative?: Readonly<Record<string, Columns>>;
+  /** What `signals` returned, in arrays of its own, for callbacks only. */
+  readonly returned?: ReturnedSignals;
   /** Candles for callbacks, with the rows of `candles`. Default: copies of `candles`. */
   readonly seen?: Candles;
   /** Arrays that the strategy may have kept: before each callback they show the rows that are known. */

@@ -51,6 +51,42 @@ describe('callback leaks found by the guard', () => {
     );
   });
 
+  it('certification finds a callback that reads a signal at index or later, and no read before', async () => {
+    const reading = (ahead: number) =>
+      certify(
+        withCallbacks({
+          confirmEntry: ({ signals, index }) => {
+            const from = Math.max(0, index - 5);
+            return (
+              signals.enterLong!.slice(from, index).includes(1) && signals.exitLong![index + ahead] !== 2
+            );
+          },
+        }),
+      );
+    const { findings } = await reading(0);
+    expect(findings[0]).toMatchObject({ callback: 'confirmEntry', column: 'signals.exitLong' });
+    expect((await reading(3)).findings[0]).toMatchObject({ column: 'signals.exitLong' });
+    expect((await reading(-1)).findings).toEqual([]);
+  });
+
+  it('certification accepts stakes by the wallet, the open trades and the limits', async () => {
+    const { findings } = await certify(
+      withCallbacks({
+        customStake: ({ wallet, openTrades, fee }, _side, proposed, { minStake, maxStake }) =>
+          Math.max(minStake, Math.min(maxStake, (wallet.equity * 0.1) / (1 + openTrades.length), proposed)) *
+          (1 - fee),
+        loopStart: ({ wallet, openTrades, state: kept }) => {
+          kept.set('free', wallet.free);
+          kept.set(
+            'profit',
+            openTrades.reduce((sum, { profit }) => sum + profit, 0),
+          );
+        },
+      }),
+    );
+    expect(findings).toEqual([]);
+  });
+
   it('certification finds a callback that reads an indicator column at index', async () => {
     const { findings } = await certify(
       withCallbacks({

@@ -60,9 +60,9 @@ function ofEntries(callbacks: StrategyCallbacks, list: List): StrategyCallbacks 
       list('custom_entry_price', context, { proposed_rate: proposed });
       return customEntryPrice?.(context, side, proposed) ?? proposed;
     },
-    customStake: (context, side, proposed) => {
+    customStake: (context, side, proposed, limits) => {
       list('custom_stake_amount', context, { proposed_stake: proposed });
-      return customStake?.(context, side, proposed) ?? proposed;
+      return customStake?.(context, side, proposed, limits) ?? proposed;
     },
     confirmEntry: (context, _side, price) => {
       list('confirm_trade_entry', context, { rate: price });

@@ -44,7 +44,7 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
   if (position.view.entries > settings.maxAdjustments) return;
-  const limit = limitOfEntry(run, market, direction);
+  const limit = limitOfEntry(run, market, direction, position);
   const available = run.available();
   const stake =
     market.orderRules === null
@@ -63,11 +63,16 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   order.amount = amount;
   order.tag = tag ?? market.enterTag(candle.row);
   order.time = candle.time;
-  if (run.needsFreedLater(stake)) position.usesFreedLater = true;
+  if (run.needsFreedLater(stake)) {
+    position.usesFreedLater = true;
+    run.account?.keep(position, true);
+  }
   if (!atMarket) run.dependsOnFillModel = true;
   if (atMarket) position.slippageCost += amount * Math.abs(price - limit);
-  if (atMarket || fillsAtOnce(run, price, direction)) fillAddition(run, position);
-  else position.placeAddition(candle.time, settings);
+  if (atMarket || fillsAtOnce(run, price, direction)) {
+    if (run.askedPrice !== candle.open) run.account?.keep(position, true);
+    fillAddition(run, position);
+  } else position.placeAddition(candle.time, settings);
 }
 
 /** Orders a partial exit, or the exit of the whole position if `taken` is at least its stake. */
@@ -84,8 +89,10 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   if (!isWhole && amount < cut) market.costs.cappedExits++;
   if (!(amount > 0)) return;
   let limit = candle.open;
+  let asked = limit;
   if (settings.callbacks.customExitPrice) {
     const custom = callCustomExitPrice(run, position);
+    asked = custom;
     limit = direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
   }
   const price = roundHalfUp(limit, position.tick);
@@ -98,6 +105,8 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   order.slips = limit === candle.open;
   order.time = candle.time;
   if (!fillsExitAtOnce(run, position)) return;
+  order.isKnownAtOpen = asked === candle.open;
+  if (!order.isKnownAtOpen) run.account?.keep(position, true);
   if (isWhole) position.endRange(candle);
   fillExit(run, position);
 }

@@ -32,38 +32,59 @@ export function callLeverage(run: Run, market: Market, direction: Direction): nu
 }
 
 /** The stake of an entry, before the limits of wallet and exchange. */
-export function callCustomStake(run: Run, market: Market, direction: Direction, proposed: number): number {
+export function callCustomStake(
+  run: Run,
+  market: Market,
+  direction: Direction,
+  proposed: number,
+  leverage: number,
+): number {
   const customStake = run.settings.callbacks.customStake!;
   const context = run.contextOf(market);
-  return stakeOf(customStake(context, sideOf(direction), proposed), proposed, 'customStake', context);
+  const limits = run.entryLimitsOf(market, leverage);
+  return stakeOf(customStake(context, sideOf(direction), proposed, limits), proposed, 'customStake', context);
 }
 
-/** The limit price of an entry as returned. */
-export function callCustomEntryPrice(run: Run, market: Market, direction: Direction): number {
+/** The limit price of an entry, or of an addition to `position`, as returned. */
+export function callCustomEntryPrice(
+  run: Run,
+  market: Market,
+  direction: Direction,
+  position: Position | null,
+): number {
   const customEntryPrice = run.settings.callbacks.customEntryPrice!;
   const { open } = run.candle;
-  const context = run.contextOf(market);
+  const context = run.contextOf(market, position);
   return priceOf(customEntryPrice(context, sideOf(direction), open), open, 'customEntryPrice', context);
 }
 
-export function callConfirmEntry(run: Run, market: Market, direction: Direction, price: number): boolean {
+/** @param position of an order that is replaced; null for a new entry */
+export function callConfirmEntry(
+  run: Run,
+  market: Market,
+  direction: Direction,
+  price: number,
+  position: Position | null = null,
+): boolean {
   const confirmEntry = run.settings.callbacks.confirmEntry!;
-  const context = run.contextOf(market);
+  const context = run.contextOf(market, position);
   return confirmationOf(confirmEntry(context, sideOf(direction), price), 'confirmEntry', context);
 }
 
 /** The new price of a waiting entry; null to cancel it. */
-export function callAdjustEntryPrice(run: Run, { market, view, order }: Position): number | null {
+export function callAdjustEntryPrice(run: Run, position: Position): number | null {
+  const { market, view, order } = position;
   const adjustEntryPrice = run.settings.callbacks.adjustEntryPrice!;
-  const context = run.contextOf(market);
+  const context = run.contextOf(market, position);
   const price = adjustEntryPrice(context, view, order.price);
   return price === null ? null : priceOf(price, order.price, 'adjustEntryPrice', context);
 }
 
 /** The new price of a waiting exit; null to cancel it. */
-export function callAdjustExitPrice(run: Run, { market, view, order }: Position): number | null {
+export function callAdjustExitPrice(run: Run, position: Position): number | null {
+  const { market, view, order } = position;
   const adjustExitPrice = run.settings.callbacks.adjustExitPrice!;
-  const context = run.contextOf(market);
+  const context = run.contextOf(market, position);
   const price = adjustExitPrice(context, view, order.price);
   return price === null ? null : priceOf(price, order.price, 'adjustExitPrice', context);
 }
@@ -74,14 +95,14 @@ export function callCheckTimeout(run: Run, position: Position): boolean {
   const name = order.kind === 'exit' ? 'checkExitTimeout' : 'checkEntryTimeout';
   const { callbacks } = run.settings;
   if (!callbacks[name]) return false;
-  const context = run.contextOf(market);
+  const context = run.contextOf(market, position);
   return confirmationOf(callbacks[name](context, view, orderView(position, order.price)), name, context);
 }
 
 /** Tells the strategy that the position's order was filled at `price`. `tag` and the like are still those of the order. */
 export function callOrderFilled(run: Run, position: Position, filled: OrderView): void {
   const orderFilled = run.settings.callbacks.orderFilled!;
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   checkDone(orderFilled(context, position.view, filled), 'orderFilled', context);
 }
 
@@ -111,7 +132,7 @@ export function callCustomStoploss(run: Run, position: Position): number | null 
   const customStoploss = settings.callbacks.customStoploss!;
   const best = bestPrice(candle.high, candle.low, position.direction);
   const profit = position.profitRatioAt(best, settings.fee);
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   return distanceOf(customStoploss(context, position.view, best, profit), 'customStoploss', context);
 }
 
@@ -119,7 +140,7 @@ export function callCustomStoploss(run: Run, position: Position): number | null 
 export function callAfterFill(run: Run, position: Position, price: number): number | null {
   const afterFill = run.settings.callbacks.afterFill!;
   const profit = position.profitRatioAt(price, run.settings.fee);
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   return distanceOf(afterFill(context, position.view, price, profit), 'afterFill', context);
 }
 
@@ -128,7 +149,7 @@ export function callAdjustPosition(run: Run, position: Position): number | Tagge
   const { candle, settings } = run;
   const adjustPosition = settings.callbacks.adjustPosition!;
   const profit = position.profitRatioAt(candle.open, settings.fee);
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   const limits = run.limitsOf(position);
   return adjustmentOf(
     adjustPosition(context, position.view, candle.open, profit, limits),
@@ -141,7 +162,7 @@ export function callAdjustPosition(run: Run, position: Position): number | Tagge
 export function callCustomRoi(run: Run, position: Position): number | null {
   const customRoi = run.settings.callbacks.customRoi!;
   const minutes = minutesSince(position.openedAt, run.candle.time);
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   return ratioOf(customRoi(context, position.view, minutes), 'customRoi', context);
 }
 
@@ -150,7 +171,7 @@ export function callCustomExit(run: Run, position: Position): string | null {
   const { candle, settings } = run;
   const customExit = settings.callbacks.customExit!;
   const profit = position.profitRatioAt(candle.open, settings.fee);
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   return reasonOf(customExit(context, position.view, candle.open, profit), 'customExit', context);
 }
 
@@ -160,13 +181,13 @@ export function callCustomExitPrice(run: Run, position: Position): number {
   const customExitPrice = settings.callbacks.customExitPrice!;
   const { open } = candle;
   const profit = position.profitRatioAt(open, settings.fee);
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   return priceOf(customExitPrice(context, position.view, open, profit), open, 'customExitPrice', context);
 }
 
 export function callConfirmExit(run: Run, position: Position, price: number, reason: string): boolean {
   const confirmExit = run.settings.callbacks.confirmExit!;
-  const context = run.contextOf(position.market);
+  const context = run.contextOf(position.market, position);
   return confirmationOf(confirmExit(context, position.view, price, reason), 'confirmExit', context);
 }
 
@@ -184,7 +205,7 @@ export function runCallbacks(run: Run, position: Position, from: number, end: nu
   const { market, view, direction, leverage, amount, openValue, funding, openedAt, stop, tick } = position;
   const { timestamp, open, high, low } = market.candles;
   const best = direction === LONG ? high : low;
-  const context = run.contextOf(market);
+  const context = run.contextOf(market, position);
   const kept = 1 - direction * settings.fee;
   const received = direction * funding;
   candle.load(market, from);

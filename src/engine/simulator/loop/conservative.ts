@@ -36,6 +36,7 @@ export function holdConservatively(run: Run, position: Position): void {
     return;
   const isFilledLater = kind === 'entry' && !fillsAtOnce(run, price, direction);
   if (kind !== 'entry') run.liquidateByAccount(position);
+  if (kind === 'entry') keepBeforeFill(run, position, isFilledLater);
   if (kind === 'entry' || (kind === 'addition' && isAddedAtOpen(run, position))) fillWaiting(run, position);
   if (candle.time >= position.nextFundingTime) {
     run.recordEquity();
@@ -50,6 +51,13 @@ export function holdConservatively(run: Run, position: Position): void {
   }
   if (settings.detailPerCandle > 1) position.seeDetail(candle);
   checkExits(run, position, isFilledLater ? price : Number.NaN);
+}
+
+/** Keeps a waiting entry for callbacks. Whether the candle limits the price of a new one is known inside the candle only. */
+function keepBeforeFill({ account, candle }: Run, position: Position, isFilledLater: boolean): void {
+  const { time, price } = position.order;
+  const isNew = time === candle.time && price !== candle.open;
+  if (account !== null && (isFilledLater || isNew)) account.keep(position, true);
 }
 
 /** True if the candle opens beyond the price of a waiting addition, which it has passed before any stop or liquidation. */
@@ -69,6 +77,7 @@ function checkExits(run: Run, position: Position, fill: number): void {
     fillRest(run, position);
     return;
   }
+  if (run.account !== null) run.account.keep(position);
   // Called as in the freqtrade model: before the other callbacks, unless the candle reaches the stop.
   const custom = isStopReached(stop, candle.high, candle.low, direction)
     ? null
@@ -158,6 +167,7 @@ function follow(run: Run, position: Position, walk: Walk, isBestFirst: boolean):
     if (event === null) return;
     if (event === 'order') {
       position.order.atOpen = path.isAtOpen;
+      if (position.order.time < run.candle.time) position.order.isKnownAtOpen = path.isAtOpen;
       if (path.isAddition) fillWaiting(run, position);
       else fillExit(run, position);
       if (!position.isOpen || position.order.kind !== 'none') return;
@@ -178,6 +188,7 @@ function exit(
   if (event !== 'liquidation' && !isConfirmed(run, position, price, reason)) return false;
   orderExit(run, position, price, event !== 'target', reason);
   position.order.atOpen = isAtOpen;
+  position.order.isKnownAtOpen = isAtOpen;
   fillExit(run, position);
   return true;
 }

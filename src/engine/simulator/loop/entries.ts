@@ -45,7 +45,9 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   const wantedLeverage = callbacks.leverage ? callLeverage(run, market, direction) : settings.leverage;
   const { margin, costs } = market;
   const leverage = margin.hasTiers ? Math.min(wantedLeverage, margin.maxLeverage(proposed)) : wantedLeverage;
-  const wanted = callbacks.customStake ? callCustomStake(run, market, direction, proposed) : proposed;
+  const wanted = callbacks.customStake
+    ? callCustomStake(run, market, direction, proposed, leverage)
+    : proposed;
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
@@ -64,7 +66,9 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     ? decimalProduct(amount, price, 1) / leverage
     : entryStake(stake, amount, price, leverage, market.orderRules);
   position.placeEntry(candle, settings);
+  const asked = run.askedPrice;
   if (limit === candle.open) fillAtMarket(run, position);
+  if (run.account !== null) run.account.noteEntry(position, limit, asked, proposed, wanted);
 }
 
 /** Shared, so that the entry reads one shape. */
@@ -151,17 +155,26 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
 }
 
 /** The limit price of an entry: the open, or what the strategy names. */
-export function limitOfEntry(run: Run, market: Market, direction: Direction): number {
-  return run.settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : run.candle.open;
+export function limitOfEntry(
+  run: Run,
+  market: Market,
+  direction: Direction,
+  position: Position | null = null,
+): number {
+  if (run.settings.callbacks.customEntryPrice) return customEntryPrice(run, market, direction, position);
+  run.askedPrice = run.candle.open;
+  return run.askedPrice;
 }
 
 /** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (docs/simulation.md#rounding). */
-function customEntryPrice(run: Run, market: Market, direction: Direction): number {
+function customEntryPrice(run: Run, market: Market, direction: Direction, position: Position | null): number {
   const { candle } = run;
-  const custom = callCustomEntryPrice(run, market, direction);
+  const custom = callCustomEntryPrice(run, market, direction, position);
+  run.askedPrice = custom;
   if (custom === candle.open) return custom;
   const price =
     market.orderRules === null ? custom : roundHalfUp(custom, market.orderRules.tickAt(candle.time));
+  run.askedPrice = price;
   return direction === LONG ? Math.min(price, candle.high) : Math.max(price, candle.low);
 }
 
@@ -223,13 +236,14 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
   const { orderRules } = market;
-  const limit = limitOfEntry(run, market, direction);
+  const limit = limitOfEntry(run, market, direction, position);
   const stake = (order.amount * order.price) / leverage;
   if (orderRules !== null && stake < orderRules.minOrder(limit, leverage)) return false;
   const ordered = entryAmount(stake, price, leverage, orderRules);
   const amount = market.costs.isLimited ? acceptedPart(run, market, price, ordered) : ordered;
   if (!(amount > 0)) return false;
-  if (settings.callbacks.confirmEntry && !callConfirmEntry(run, market, direction, price)) return false;
+  if (settings.callbacks.confirmEntry && !callConfirmEntry(run, market, direction, price, position))
+    return false;
   if (amount < ordered) market.costs.countDropped((ordered - amount) * price);
   order.price = price;
   order.amount = amount;
@@ -252,7 +266,10 @@ export function fillsAtOnce({ candle, settings }: Run, price: number, direction:
 
 /** Fills the waiting entry or addition if the candle touches its price. */
 export function tryFillEntry(run: Run, position: Position): void {
-  if (run.candle.contains(position.order.price)) fillWaiting(run, position);
+  const { price } = position.order;
+  if (!run.candle.contains(price)) return;
+  if (price !== run.candle.open) run.account?.keep(position, true);
+  fillWaiting(run, position);
 }
 
 /** Fills the waiting entry or addition. */

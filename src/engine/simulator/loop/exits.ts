@@ -1,6 +1,13 @@
 import { roundHalfUp } from '../rules/decimals.ts';
 import { bestPrice, isAtOrBeyond, isTighter, LONG } from '../rules/prices.ts';
-import { mayReachRoi, requiredRatio, roiPrice, targetLevel, targetPrice } from '../rules/roi.ts';
+import {
+  isRoiDueAtOpen,
+  mayReachRoi,
+  requiredRatio,
+  roiPrice,
+  targetLevel,
+  targetPrice,
+} from '../rules/roi.ts';
 import { isStopReached, stopAt, stopFill } from '../rules/stops.ts';
 import { entryCandleTrailingPrice, trailingDistance } from '../rules/trailing.ts';
 import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
@@ -28,8 +35,12 @@ export function checkExits(run: Run, position: Position): void {
     fillRest(run, position);
     return;
   }
+  if (run.account !== null) run.account.keep(position);
   if (settings.movesStop) raiseStop(run, position);
-  if (order.kind === 'exit') order.atOpen = isAtOrBeyond(candle.open, order.price, position.direction);
+  if (order.kind === 'exit') {
+    order.atOpen = isAtOrBeyond(candle.open, order.price, position.direction);
+    order.isKnownAtOpen = order.price === candle.open;
+  }
   tryExits(run, position, position.stop === stop);
   if (order.kind === 'exit' && candle.contains(order.price)) fillExit(run, position);
 }
@@ -63,6 +74,7 @@ export function fillRest(run: Run, position: Position): void {
 function liquidateRest(run: Run, position: Position): void {
   const { high, low } = run.candle;
   if (!isStopReached(position.liquidation, high, low, position.direction)) return;
+  run.account?.keep(position);
   tryLiquidation(run, position);
   fillExit(run, position);
 }
@@ -223,6 +235,7 @@ export function orderExit(
   order.price = rounded;
   order.amount = position.amount;
   order.slips = slips;
+  order.isKnownAtOpen = false;
   order.isRest = false;
   order.gapTime = Number.NaN;
   order.atOpen = slips ? price === run.candle.open : isAtOrBeyond(run.candle.open, price, position.direction);
@@ -252,7 +265,10 @@ function tryRoiExit(run: Run, position: Position, custom: number | null): boolea
   const { candle, settings } = run;
   const price = roiPrice(position, custom, candle, settings);
   if (Number.isNaN(price) || !isConfirmed(run, position, price, 'roi')) return false;
-  return orderExit(run, position, price, false, 'roi');
+  if (!orderExit(run, position, price, false, 'roi')) return false;
+  if (price === candle.open)
+    position.order.isKnownAtOpen = isRoiDueAtOpen(position, custom, candle, settings);
+  return true;
 }
 
 /** Reason of an exit by the stop. */
@@ -342,14 +358,19 @@ export function trySignalExit(run: Run, position: Position): boolean {
 function orderSignalExit(run: Run, position: Position, reason: string): boolean {
   const { candle, settings } = run;
   let price = candle.open;
+  let asked = price;
   if (settings.callbacks.customExitPrice) {
     const custom = callCustomExitPrice(run, position);
+    asked = custom;
     // Limited to the candle: an order of a long below the low would have filled immediately, at a better price.
     price = position.direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
   }
   if (roundHalfUp(price, position.tick) !== candle.open) run.dependsOnFillModel = true;
   if (!isConfirmed(run, position, price, reason)) return false;
-  return orderExit(run, position, price, price === candle.open, reason);
+  const isOrdered = orderExit(run, position, price, price === candle.open, reason);
+  // Whether the candle limits another price is known inside it only.
+  if (isOrdered) position.order.isKnownAtOpen = asked === candle.open;
+  return isOrdered;
 }
 
 export function signalReason(run: Run, position: Position): string | null {

@@ -196,6 +196,19 @@ function triggeredPrice(
   return roiFill(roi, target, key, minutes, timeframeMinutes, entryPrice, open, high, low, close, direction);
 }
 
+/** True if a ROI exit at the open is certain when the candle opens: its ratio is -1, or applies from this candle on. */
+export function isRoiDueAtOpen(
+  trade: RoiTrade,
+  custom: number | null,
+  candle: Candle,
+  settings: RoiSettings,
+): boolean {
+  if (isCustom(trade, custom, settings)) return true;
+  const { index } = trade.roi;
+  const { minutes, ratios } = settings.roi;
+  return ratios[index] === -1 || minutes[index] === minutesSince(trade.openedAt, candle.time);
+}
+
 /** True when the callback's ratio counts: the lower of it and the table's does. */
 function isCustom({ roi }: RoiTrade, custom: number | null, settings: RoiSettings): boolean {
   return custom !== null && (roi.index < 0 || custom < settings.roi.ratios[roi.index]!);

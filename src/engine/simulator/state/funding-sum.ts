@@ -80,6 +80,17 @@ export class FundingSum {
     this.#findTime(timestamp);
   }
 
+  /** {@link total} after the events up to `time`, included, without booking them. */
+  totalAt(time: number, amount: number, direction: Direction): number {
+    if (this.#events === null || time < this.nextTime) return this.total;
+    const { timestamp, rate, markPrice } = this.#events;
+    let since = this.#isStale ? 0 : this.since;
+    let next = this.#isStale ? indexAtOrAfter(timestamp, this.#from) : this.#next;
+    for (; next < timestamp.length && timestamp[next]! <= time; next++)
+      since -= direction * rate[next]! * markPrice[next]! * amount;
+    return this.#before + since;
+  }
+
   /** Forgets the events after `time`, at which the position is closed in retrospect. */
   limit(time: number, amount: number, direction: Direction): void {
     // Later events are not booked while the part is stale.

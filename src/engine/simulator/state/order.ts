@@ -15,6 +15,8 @@ export class Order {
   slips = false;
   /** True for an exit whose price was reached when its candle opened: what it frees is free at once. */
   atOpen = false;
+  /** True for an exit that is certain when its candle opens, at a price that is known then. */
+  isKnownAtOpen = false;
   /** Open time of the candle that opened beyond the stop or liquidation of this exit, ms; NaN without one (freqtrade model). */
   gapTime = Number.NaN;
   /** True for the rest of an exit at the market that the volume of a candle did not fill: it takes the next open. */

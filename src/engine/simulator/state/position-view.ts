@@ -62,6 +62,10 @@ export class PositionView implements TradeView {
   get realizedProfit() {
     return this.#position.history?.realizedProfit ?? 0;
   }
+  /** {@link data} without making it; null before the first read. */
+  get ownData(): DataStore | null {
+    return this.#data;
+  }
   get data(): DataStore {
     this.#data ??= new DataStore();
     return this.#data;

@@ -22,6 +22,7 @@ import type { Market } from './market.ts';
 import { Order } from './order.ts';
 import { OrderHistory } from './order-history.ts';
 import { PositionView } from './position-view.ts';
+import type { TradeAtOpen } from './trade-at-open.ts';
 
 /**
  * The trade of a pair from its entry order to its exit. Each slot has one object for all of its trades: a fresh one costs an
@@ -41,6 +42,10 @@ export class Position {
   isOpen = false;
   /** Main row of the entry order. */
   entryRow = 0;
+  /** Number of the trade in the run, in the order of opening. */
+  ordinal = 0;
+  /** The trade as it was at the open of a candle in which it may have changed; null before the first one, and without callbacks. */
+  atOpen: TradeAtOpen | null = null;
 
   /** True if its entry, or an addition, took a slot or money that a trade left later in the same candle (freqtrade model). */
   usesFreedLater = false;

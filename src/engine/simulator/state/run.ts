@@ -1,5 +1,12 @@
 import { DataStore } from '../../callback-values.ts';
-import type { AdjustmentLimits, CallbackContext, LoopContext, ParameterValues } from '../../strategy.ts';
+import type {
+  AdjustmentLimits,
+  CallbackContext,
+  EntryLimits,
+  LoopContext,
+  ParameterValues,
+  ReturnedSignals,
+} from '../../strategy.ts';
 import { setActivePair } from '../../strategy-errors.ts';
 import { round8, roundHalfUp } from '../rules/decimals.ts';
 import { limitLoss } from '../rules/margin.ts';
@@ -7,10 +14,11 @@ import { unrealizedProfit } from '../rules/money.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
+import { AccountAtOpen } from './account-at-open.ts';
 import { CandleCursor } from './candle-cursor.ts';
 import { CandlePath } from './candle-path.ts';
 import { EquityRecorder } from './equity-curve.ts';
-import { LoopView, NO_COLUMNS, NO_INFORMATIVE } from './loop-view.ts';
+import { LoopView, NO_COLUMNS, NO_INFORMATIVE, NO_SIGNALS } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
 import type { SimulationMemory } from './memory.ts';
 import { Position } from './position.ts';
@@ -29,6 +37,10 @@ export class Run {
   declare readonly trades: TradeRecorder;
   /** null without an equity curve. */
   declare readonly equity: EquityRecorder | null;
+  /** What callbacks see of the account; null without callbacks. */
+  declare readonly account: AccountAtOpen | null;
+  /** Price that was last asked for as that of an entry or addition, before the candle limits it. */
+  askedPrice = Number.NaN;
   /** null without protections. */
   declare readonly protections: Protections | null;
   readonly candle = new CandleCursor();
@@ -62,6 +74,9 @@ export class Run {
   /** null without `loopStart`. */
   readonly #loop: LoopView | null;
   readonly #limits = new Limits(this);
+  readonly #entryLimits = new LimitsOfEntry(this);
+  /** Trades that were opened so far. */
+  #opened = 0;
   /** Delisted pairs that have not ended, the next one last. */
   readonly #delisted: Market[];
 
@@ -78,10 +93,10 @@ export class Run {
     this.path = settings.conservative ? new CandlePath(settings) : null;
     this.wallet = new Wallet(startingBalance, settings);
     const state = new DataStore();
-    this.#context = new Context(this.candle, settings.params, state);
-    this.#loop = settings.callbacks.loopStart
-      ? new LoopView(clock, settings.timeframeMs, settings.params, state)
-      : null;
+    const hasCallbacks = Object.keys(settings.callbacks).length > 0;
+    this.account = hasCallbacks ? new AccountAtOpen(this.wallet, this.candle, settings) : null;
+    this.#context = new Context(this.candle, settings.params, state, this.account);
+    this.#loop = settings.callbacks.loopStart ? new LoopView(clock, settings, state, this.account!) : null;
     this.slots = clock.markets.map((market) => new Slot(market));
     this.#delisted = clock.markets
       .filter(({ haircut }) => haircut !== null)
@@ -128,6 +143,7 @@ export class Run {
     }
     const position = this.settings.stacking ? new Position(market) : slot.pooledPosition;
     position.reset(direction, leverage, this.candle);
+    position.ordinal = this.#opened++;
     this.wallet.positions.push(position);
     slot.position = position;
     return position;
@@ -240,9 +256,11 @@ export class Run {
     if (position.order.gapTime === this.candle.time) this.#measureGap(position, filled);
     if (position.market.costs.isLimited) position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
+    if (this.account !== null && position.order.isKnownAtOpen) this.account.noteExitAtOpen(position);
     const isWhole = amount >= position.amount;
     const profit = isWhole ? this.#close(position, filled, leftOpen) : this.#reduce(position, filled);
     this.wallet.book(profit);
+    if (this.account !== null) this.account.noteExit(position, profit, isWhole);
     position.endedInside = !position.order.atOpen;
     if (position.endedInside)
       this.#freeLater(isWhole ? 1 : 0, isWhole ? stake : stake - position.stake, profit);
@@ -316,14 +334,20 @@ export class Run {
     return this.#limits;
   }
 
+  /** The limits of an entry in `market` at the price that was asked for last. */
+  entryLimitsOf(market: Market, leverage: number): EntryLimits {
+    LimitsOfEntry.move(this.#entryLimits, market, leverage);
+    return this.#entryLimits;
+  }
+
   /** The context of `loopStart` in the main candle of `step`. */
   loopContext(step: number): LoopContext {
     return this.#loop!.moveTo(step);
   }
 
-  /** The callback context of `market` in the present candle. */
-  contextOf(market: Market): CallbackContext {
-    this.#context.selectMarket(market);
+  /** The callback context of `market`, and of its trade `position`, in the present candle. */
+  contextOf(market: Market, position: Position | null = null): CallbackContext {
+    this.#context.selectMarket(market, position);
     return this.#context;
   }
 }
@@ -353,20 +377,57 @@ export class Limits implements AdjustmentLimits {
   }
 }
 
+/** The limits of an entry, reused for every call. They are those of the candle's open, and computed only when they are read. */
+class LimitsOfEntry implements EntryLimits {
+  readonly #run: Run;
+  #market: Market | null = null;
+  #leverage = Number.NaN;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  static move(limits: LimitsOfEntry, market: Market, leverage: number): void {
+    limits.#market = market;
+    limits.#leverage = leverage;
+  }
+
+  get minStake() {
+    return this.#market!.orderRules?.minEntry(this.#run.askedPrice, this.#leverage) ?? 0;
+  }
+  get maxStake() {
+    const { account, candle, askedPrice } = this.#run;
+    const { orderRules } = this.#market!;
+    const available = Math.max(0, account!.availableAt(candle.time));
+    return orderRules === null
+      ? available
+      : Math.min(orderRules.maxStake(askedPrice, this.#leverage), available);
+  }
+}
+
 /** The callbacks' view of the present candle, reused for every call. */
 export class Context implements CallbackContext {
   readonly params: ParameterValues;
   readonly state: DataStore;
   readonly #candle: CandleCursor;
+  readonly #account: AccountAtOpen | null;
   #market: Market | null = null;
+  #position: Position | null = null;
 
-  constructor(candle: CandleCursor, params: ParameterValues, state: DataStore) {
+  constructor(
+    candle: CandleCursor,
+    params: ParameterValues,
+    state: DataStore,
+    account: AccountAtOpen | null,
+  ) {
     this.#candle = candle;
     this.params = params;
     this.state = state;
+    this.#account = account;
   }
 
-  selectMarket(market: Market): void {
+  selectMarket(market: Market, position: Position | null): void {
+    this.#position = position;
     if (this.#market === market) return;
     this.#market = market;
     setActivePair(market.index);
@@ -388,5 +449,20 @@ export class Context implements CallbackContext {
   }
   get informative() {
     return this.#market!.input.informative ?? NO_INFORMATIVE;
+  }
+  get signals(): ReturnedSignals {
+    return this.#market!.input.returned ?? NO_SIGNALS;
+  }
+  get fee() {
+    return this.#account!.fee;
+  }
+  get wallet() {
+    return this.#account!.walletAt(this.time);
+  }
+  get openTrades() {
+    return this.#account!.openTradesAt(this.time);
+  }
+  get enterTag() {
+    return this.#position === null ? this.#market!.enterTag(this.index) : this.#position.view.enterTag;
   }
 }

@@ -36,18 +36,28 @@ export class Wallet {
    * @param locked profit that is not free yet
    */
   available(collateral = this.collateral(), locked = 0): number {
+    const realized = this.#availableCapital === null ? 0 : this.#realizedOpen();
+    return this.availableOf(this.balance - locked, collateral, realized);
+  }
+
+  /**
+   * {@link available} of another state of the account.
+   *
+   * @param realized profit that partial exits of open trades have realized
+   */
+  availableOf(balance: number, collateral: number, realized: number): number {
     const capital = this.#availableCapital;
-    const balance = this.balance - locked;
     const tradable =
-      capital === null ? balance * this.#tradableBalanceRatio : capital + this.#closedProfit(balance);
+      capital === null
+        ? balance * this.#tradableBalanceRatio
+        : capital + round8(balance - this.#start - realized);
     return availableStake(balance, collateral, tradable);
   }
 
-  /** Profit of closed trades, without what partial exits of open ones have realized. */
-  #closedProfit(balance: number): number {
+  #realizedOpen(): number {
     let open = 0;
     for (const { history } of this.positions) open += history?.realizedProfit ?? 0;
-    return round8(balance - this.#start - open);
+    return open;
   }
 
   /** Collateral of all positions, waiting entries included. Summed each time: a running sum would drift. */
