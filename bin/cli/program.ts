@@ -63,7 +63,7 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Release',
-    commands: ['register', 'stage', 'promote', 'rollback'],
+    commands: ['register', 'stage', 'promote', 'rollback', 'stop'],
     load: async () => (await import('./registry/registry.ts')).addRegistryCommands,
   },
   {

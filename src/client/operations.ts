@@ -89,6 +89,9 @@ export const promoteVersion = /* @__PURE__ */ post<'promoteVersion'>(backend, '/
 /** Roll back to a version: from Archived to Production. */
 export const rollbackModel = /* @__PURE__ */ post<'rollbackModel'>(backend, '/models/{model_name}/rollback');
 
+/** Stop a model: from Production to Archived, without a successor. */
+export const stopModel = /* @__PURE__ */ post<'stopModel'>(backend, '/models/{model_name}/stop');
+
 /** Versions of a model, newest number first. */
 export const listVersions = /* @__PURE__ */ get<'listVersions'>(backend, '/models/{model_name}/versions');
 

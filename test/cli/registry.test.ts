@@ -66,6 +66,18 @@ describe('registry commands', () => {
     expect(out).toMatch(/ema_crossover │ +2 │ +1 │/);
   });
 
+  it('stop needs a reason and prints the change; rollback returns the stopped version', async () => {
+    const refused = await touchstone('stop', M);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--reason')]);
+    const { code, out } = await touchstone('stop', M, '--reason', 'losses since', '--expect', '1');
+    expect(code).toBe(0);
+    expect(out).toContain('Version 1 is stopped: no version is in Production.');
+    expect(out).toMatch(/ema_crossover │ +1 │ +- +│/);
+    const versions = await touchstone('versions', M);
+    expect(versions.out).toMatch(/1 +│ Archived \(stopped\) +│/);
+    expect((await touchstone('rollback', M, '1', '--expect', 'none')).code).toBe(0);
+  });
+
   it('compare prints the confidence derived from the trades', async () => {
     const { body } = await fixture.platform.get(
       `/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`,

@@ -20,6 +20,7 @@ const MEANINGFUL = [
   'promoteVersion expected_production',
   'rollbackModel expected_production',
   'requestApproval expected_production',
+  'stopModel expected_production',
 ];
 
 type Json = any;

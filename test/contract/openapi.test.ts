@@ -9,7 +9,7 @@ import { documentedErrors } from '#contract/values/operation.ts';
 import { ALL_TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { VERSION } from '#runtime/version.ts';
 
-/** Operations whose body has no required field. */
+/** Operations whose body has no required field, or whose use case reports it as VAL004. */
 const MAY_BE_EMPTY = [
   'previewImport',
   'startImport',
@@ -22,6 +22,7 @@ const MAY_BE_EMPTY = [
   'resumeChallenge',
   'promoteChallenge',
   'rollBackChallenge',
+  'stopModel',
   'keepBacktest',
   'keepHyperopt',
   'updateBacktest',

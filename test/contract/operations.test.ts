@@ -208,6 +208,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   withdrawRequest: 'researcher',
   promoteVersion: 'approver',
   rollbackModel: 'approver',
+  stopModel: 'approver',
   transferOwnership: 'admin',
 };
 

@@ -66,9 +66,19 @@ describe('model access', () => {
       'AUTH004',
     );
     expect((await approver.post(`${of(model)}/rollback`, { version: 1 })).status).toBe(200);
+    const stop = (person: Person) => person.post(`${of(model)}/stop`, { reason: 'losses' });
+    expect((await stop(bob)).code).toBe('AUTH004');
+    await ann.share(of(model), 'group:approver', 'user:bob!');
+    expect((await stop(approver)).code).toBe('AUTH005');
+    expect((await stop(fixture.person('eve', 'approver'))).code).toBe('AUTH005');
+    await ann.share(of(model), 'group:approver!');
+    expect((await stop(approver)).status).toBe(200);
+    expect((await approver.post(`${of(model)}/rollback`, { version: 1 })).status).toBe(200);
     // Sharing is not in the model's history.
     const { body } = await ann.get(`${of(model)}/history`);
     expect(body.items.map(({ action }: { action: string }) => action)).toEqual([
+      'rollback',
+      'stop',
       'promote',
       'stage',
       'register',

@@ -169,7 +169,9 @@ it('call that names a version by an alias has its number, also after the alias h
   await called(ann.post(`${MLFLOW}/model-versions/set-tag`, { name, version: 'blue', key: 'a', value: 'b' }));
   await called(ann.patch(`/api/v1/models/${model}/versions/1`, { aliases: ['blue'] }));
   await called(admin.post(`/api/v1/models/${model}/rollback`, { version: 'blue', reason: 'losses' }));
-  expect(shown(await trailOf(model)).slice(0, 4)).toEqual([
+  await called(admin.post(`/api/v1/models/${model}/stop`, { reason: 'losses' }));
+  expect(shown(await trailOf(model)).slice(0, 5)).toEqual([
+    'stopModel 1 root succeeded',
     'rollbackModel 1 root succeeded',
     'labelVersion 1 ann succeeded',
     'mlflowSetVersionTag 2 ann succeeded',

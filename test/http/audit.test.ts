@@ -279,6 +279,7 @@ describe('redaction and size of audit entries', () => {
       },
     ],
     ['rollbackModel', 'POST', '/models/m/rollback', { target_version: '6', reason: secretive }],
+    ['stopModel', 'POST', '/models/m/stop', { expected_production: '6', reason: secretive }],
     ['labelVersion', 'PATCH', '/models/m/versions/7', { aliases: ['AKIAABCDEFGHIJKLMNOP', 'shadow'] }],
     [
       'transferOwnership',

@@ -195,8 +195,10 @@ describe("MLflow's registry", () => {
     );
     const history = await ann.get(`/api/v1/models/${MODEL}/history`);
     expect(history.body.items[0]).toMatchObject({ action: 'rollback', version: '1', production: '1' });
-    const archived = await transition(approver, '2', 'None');
-    expect([archived.status, archived.body.error_code]).toEqual([409, 'RESOURCE_CONFLICT']);
+    for (const stage of ['None', 'Archived']) {
+      const refused = await transition(approver, '2', stage);
+      expect([stage, refused.status, refused.body.error_code]).toEqual([stage, 409, 'RESOURCE_CONFLICT']);
+    }
 
     const prompt = encodeURIComponent("tag.`mlflow.prompt.is_prompt` != 'true'");
     const { body } = await ann.get(`${MLFLOW}/registered-models/search?filter=${prompt}&max_results=100`);
@@ -229,6 +231,44 @@ describe("MLflow's registry", () => {
     expect((await transition(stranger, '2', 'Production')).status).toBe(403);
     expect((await stranger.get(`${MLFLOW}/registered-models/search`)).body.registered_models).toEqual([]);
     expect((await stranger.get(`${MLFLOW}/registered-models/get?name=${MODEL}`)).status).toBe(403);
+  });
+});
+
+describe("MLflow's stage Archived", () => {
+  it('stops the version in Production and no other, with the reason MLflow, for an approver', async () => {
+    const { fixture, ann } = scene;
+    const approver = fixture.person('ann', 'approver');
+    const model = 'buy_and_hold';
+    const { config } = pendingJob('bt-0');
+    for (const version of ['1', '2']) {
+      const run = await fixture.backtest('ann', { config: { ...config, strategy: model } }, 'completed');
+      expect((await ann.register(run, model)).status).toBe(201);
+      await ann.post(`/api/v1/strategies/${model}/stage`, { version });
+    }
+    const archive = (person: Person, version: string) =>
+      person.post(`${MLFLOW}/model-versions/transition-stage`, { name: model, version, stage: 'archived' });
+    const refusal = async (person: Person, version: string) => {
+      const { status, body } = await archive(person, version);
+      return [status, body.error_code];
+    };
+    expect(await refusal(approver, '1')).toEqual([409, 'RESOURCE_CONFLICT']);
+    await approver.post(`/api/v1/strategies/${model}/promote`, { version: '1' });
+    expect(await refusal(approver, '2')).toEqual([409, 'RESOURCE_CONFLICT']);
+    expect(await refusal(ann, '1')).toEqual([403, 'PERMISSION_DENIED']);
+    expect(await refusal(fixture.person('eve', 'approver'), '1')).toEqual([403, 'PERMISSION_DENIED']);
+    const history = async () => (await ann.get(`/api/v1/models/${model}/history`)).body.items;
+    expect((await history())[0]).toMatchObject({ action: 'promote', production: '1' });
+
+    const stopped = await archive(approver, 'champion');
+    expect(stopped.status, JSON.stringify(stopped.body)).toBe(200);
+    const answered = { version: '1', current_stage: 'Archived' };
+    expect((await archive(approver, '1')).body.model_version).toMatchObject(answered);
+    const events = await history();
+    expect(events[0]).toMatchObject({ action: 'stop', version: '1', reason: 'MLflow', production: null });
+    expect(events[1]).toMatchObject({ action: 'promote' });
+    const { body } = await ann.get(`${MLFLOW}/model-versions/get?name=${model}&version=1`);
+    expect(body.model_version.tags).toContainEqual({ key: 'touchstone.stopped', value: 'true' });
+    expect(await refusal(approver, '2')).toEqual([409, 'RESOURCE_CONFLICT']);
   });
 });
 

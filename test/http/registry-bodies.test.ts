@@ -13,6 +13,7 @@ const CALLS: Record<string, (version: unknown, more?: Record<string, unknown>) =
   stage: (version, more) => fixture.stage(version, more),
   promote: (version, more) => fixture.promote(version, more),
   rollback: (version, more) => fixture.rollback(version, more),
+  stop: (version, more) => fixture.stop(version, more),
 };
 
 describe.each([
@@ -76,6 +77,7 @@ it.each([
   ['promote', { comment: 'x'.repeat(2001) }, 'comment'],
   ['promote', { challenge_id: 'x'.repeat(101) }, 'challenge_id'],
   ['rollback', { reason: 'x'.repeat(2001) }, 'reason'],
+  ['stop', { reason: 'x'.repeat(2001) }, 'reason'],
 ])('%s rejects %j as too long', async (name, more, field) => {
   const { status, body } = await CALLS[name]!('1', more);
   expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
@@ -90,10 +92,17 @@ it.each([
   ['promote', { force: 1 }, 'bool_type'],
   ['promote', { expected_production: true }, 'string_type'],
   ['rollback', { reason: 5 }, 'string_type'],
+  ['stop', { reason: ['x'] }, 'string_type'],
+  ['stop', { expected_production: 1.5 }, 'string_type'],
 ])('%s rejects %j by its type', async (name, more, type) => {
   const { status, body } = await CALLS[name]!('1', more);
   expect(status).toBe(400);
   expect(body.detail[0].type).toBe(type);
+});
+
+it.each([undefined, null, '', ' \t\u200b'])('stop without a reason is rejected: %j', async (reason) => {
+  const { status, body } = await CALLS.stop!('1', { reason });
+  expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL004', 'reason']);
 });
 
 it('response warns of each ignored key and suggests the intended one', async () => {

@@ -22,6 +22,7 @@ describe('idempotency key', () => {
     ['register', (fixture: RegistryFixture) => fixture.register({}, key('a'))],
     ['stage', (fixture: RegistryFixture) => fixture.stage(3, { comment: 'c' }, key('a'))],
     ['rollback', (fixture: RegistryFixture) => fixture.rollback(1, { reason: 'r' }, key('a'))],
+    ['stop', (fixture: RegistryFixture) => fixture.stop(2, {}, key('a'))],
   ])('repeated key returns the stored response of %s, marked as replayed', async (_, call) => {
     const fixture = await released(await registryFixture(engine));
     const first = await call(fixture);

@@ -7,7 +7,7 @@ import { Invariants } from '../support/registry-invariants.ts';
 
 const engine = fileEngine();
 
-type Call = 'stage' | 'promote' | 'rollback';
+type Call = 'stage' | 'promote' | 'rollback' | 'stop';
 
 /** Brings version 1 into each state. */
 const STATES: Record<string, (fixture: RegistryFixture) => Promise<unknown>> = {
@@ -45,6 +45,7 @@ const TABLE: Record<
     stage: [200, { success: true, previous_stage: 'None', new_stage: 'Staging' }, 'Staging'],
     promote: [409, 'RES005'],
     rollback: [409, 'RES005'],
+    stop: [409, 'RES005'],
   },
   Staging: {
     stage: [200, { ...NO_CHANGE, previous_stage: 'Staging', new_stage: 'Staging' }],
@@ -54,6 +55,7 @@ const TABLE: Record<
       'Production',
     ],
     rollback: [409, 'RES005'],
+    stop: [409, 'RES005'],
   },
   Production: {
     stage: [409, 'RES005'],
@@ -62,14 +64,26 @@ const TABLE: Record<
       { ...NO_CHANGE, previous_stage: 'Production', new_stage: 'Production', archived_versions: [] },
     ],
     rollback: [200, { ...NO_CHANGE, previous_production: '1', new_production: '1' }],
+    stop: [200, { success: true, previous_production: '1', new_production: null }, 'Archived'],
   },
   Archived: {
     stage: [410, 'RES006'],
     promote: [410, 'RES006'],
     rollback: [200, { success: true, previous_production: '2', new_production: '1' }, 'Production'],
+    stop: [409, 'RES005'],
   },
-  'an unknown version': { stage: [404, 'RES003'], promote: [404, 'RES003'], rollback: [404, 'RES003'] },
-  'an unknown model': { stage: [404, 'RES002'], promote: [404, 'RES002'], rollback: [404, 'RES002'] },
+  'an unknown version': {
+    stage: [404, 'RES003'],
+    promote: [404, 'RES003'],
+    rollback: [404, 'RES003'],
+    stop: [409, 'RES005'],
+  },
+  'an unknown model': {
+    stage: [404, 'RES002'],
+    promote: [404, 'RES002'],
+    rollback: [404, 'RES002'],
+    stop: [404, 'RES002'],
+  },
 };
 
 const CASES = Object.entries(TABLE).flatMap(([state, calls]) =>
@@ -81,7 +95,7 @@ const CASES = Object.entries(TABLE).flatMap(([state, calls]) =>
 
 it('test table covers every state and every call', () => {
   expect(Object.keys(TABLE)).toEqual(Object.keys(STATES));
-  expect(CASES).toHaveLength(18);
+  expect(CASES).toHaveLength(24);
 });
 
 describe.each(CASES)('$call from $state', ({ call, state, status, response, stage }) => {
@@ -94,7 +108,8 @@ describe.each(CASES)('$call from $state', ({ call, state, status, response, stag
     const { status: got, body } = await fixture[call](state === 'an unknown version' ? '9' : '1');
     expect(got).toBe(status);
     if (typeof response === 'string') expect(body.detail.code).toBe(response);
-    if (response === 'RES002') expect(body.detail.field).toBe(call === 'rollback' ? 'model_name' : 'name');
+    if (response === 'RES002')
+      expect(body.detail.field).toBe(call === 'rollback' || call === 'stop' ? 'model_name' : 'name');
     if (typeof response !== 'string') expect(body).toMatchObject(response);
     const after = await fixture.items();
     if (stage === undefined) expect(after).toEqual(before);

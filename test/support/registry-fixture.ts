@@ -77,6 +77,8 @@ export interface RegistryFixture {
     more?: Record<string, unknown>,
     headers?: Record<string, string>,
   ): Promise<Answer>;
+  /** Stops the model, whose version in Production is expected to be `version`; undefined: any. */
+  stop(version: unknown, more?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   /** A call of the strategy service. */
   strategy(
     method: 'GET' | 'POST',
@@ -198,6 +200,12 @@ export async function registryFixture(
       send(backend, `/api/v1/strategies/${MODEL}/promote`, post({ version, ...more }, headers)),
     rollback: (version, more = {}, headers = {}) =>
       send(backend, `/api/v1/models/${MODEL}/rollback`, post({ version, ...more }, headers)),
+    stop: (version, more = {}, headers = {}) =>
+      send(
+        backend,
+        `/api/v1/models/${MODEL}/stop`,
+        post({ expected_production: version, reason: 'losses', ...more }, headers),
+      ),
     items: () => itemsOf(engine.client, tables.registry),
   };
 }

@@ -33,6 +33,8 @@ export function storedVersion(version: string, changes: Partial<StoredVersion> =
     archived_at: null,
     rolled_back: false,
     rolled_back_reason: null,
+    stopped: false,
+    stopped_reason: null,
     waivers: [],
     ...changes,
   };

@@ -258,6 +258,7 @@ const REASONS: Readonly<Record<NonNullable<Challenge['reason']>, string>> = {
   errors: 'the errors of the challenger exceeded their limit',
   manual: 'rolled back by a user',
   champion_replaced: 'another version was promoted to Production',
+  champion_stopped: 'the version in Production was stopped',
 };
 
 /** `active`, or how the challenge ended. */
@@ -275,6 +276,7 @@ function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluatio
   const { promotion_rejected: rejection } = challenge;
   const stays = `The champion stays in Production: version ${champion_version}.`;
   const seeVersions = [`See: ${TOUCHSTONE} versions ${model_name}`];
+  const isReplaced = challenge.reason === 'champion_replaced' || challenge.reason === 'champion_stopped';
   switch (evaluation.recommendation) {
     case 'CONTINUE':
       return continueText(challenge, evaluation);
@@ -287,11 +289,11 @@ function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluatio
         `  ${TOUCHSTONE} challenge promote ${id}`,
       ];
     case 'KEEP_CHAMPION':
-      if (challenge.reason === 'champion_replaced') return seeVersions;
+      if (isReplaced) return seeVersions;
       if (challenge.status === 'expired') return [`The time limit passed without a verdict. ${stays}`];
       return [stays];
     case 'ROLLBACK':
-      return challenge.reason === 'champion_replaced' ? seeVersions : [stays];
+      return isReplaced ? seeVersions : [stays];
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   RegisterResult,
   RollbackResult,
   StageResult,
+  StopResult,
 } from '#contract/registry/registry-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
@@ -84,6 +85,17 @@ export function addRegistryCommands(program: Command): void {
     .option(...JSON_OPTION)
     .action((model: string, version: string, options: RollbackOptions) =>
       session(({ client }) => rollbackVersion(client, model, version, options)),
+    );
+
+  program
+    .command('stop')
+    .description('take the version in Production out of it, without a successor: positions close')
+    .argument('<model>', 'name of the strategy')
+    .requiredOption('--reason <text>', 'recorded in the history')
+    .option('--expect <version>', 'reject unless this version is in Production now')
+    .option(...JSON_OPTION)
+    .action((model: string, options: StopOptions) =>
+      session(({ client }) => stopModel(client, model, options)),
     );
 }
 
@@ -329,6 +341,31 @@ async function rollbackVersion(
   const reply = await client.post<RollbackResult>(
     `/api/v1/models/${encodeURIComponent(model)}/rollback`,
     given({ version, reason, expected_production: expectedProduction(expect) }),
+  );
+  if (json) return console.log(JSON.stringify(reply));
+  console.log(reply.message);
+  console.log(
+    table(
+      ['Model', 'Production before', 'Production now'],
+      [[reply.model_name, reply.previous_production, reply.new_production]],
+    ),
+  );
+}
+
+interface StopOptions {
+  readonly json?: boolean;
+  readonly reason: string;
+  readonly expect?: string;
+}
+
+async function stopModel(
+  client: ApiClient,
+  model: string,
+  { reason, expect, json }: StopOptions,
+): Promise<void> {
+  const reply = await client.post<StopResult>(
+    `/api/v1/models/${encodeURIComponent(model)}/stop`,
+    given({ reason, expected_production: expectedProduction(expect) }),
   );
   if (json) return console.log(JSON.stringify(reply));
   console.log(reply.message);

@@ -156,7 +156,7 @@ function versionTable(versions: readonly ModelVersion[]): string {
     ],
     versions.map((each) => [
       [each.version, ...each.aliases].join(' '),
-      each.rolled_back ? `${each.stage} (rolled back)` : each.stage,
+      stageText(each),
       each.exchange,
       each.validation_status,
       lookAheadText(each.look_ahead),
@@ -169,6 +169,12 @@ function versionTable(versions: readonly ModelVersion[]): string {
       wrap([each.description, ...tagText(each), ...waivedText(each)].filter(Boolean).join('; '), 40),
     ]),
   );
+}
+
+/** Stage of a version, and how it left Production when not by a promotion. */
+function stageText({ stage, rolled_back, stopped }: ModelVersion): string {
+  if (stopped) return `${stage} (stopped)`;
+  return rolled_back ? `${stage} (rolled back)` : stage;
 }
 
 function tagText({ tags }: ModelVersion): string[] {

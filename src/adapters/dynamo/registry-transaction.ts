@@ -53,6 +53,8 @@ const STATE = [
   'archived_at',
   'rolled_back',
   'rolled_back_reason',
+  'stopped',
+  'stopped_reason',
   'waivers',
   'tags',
   'updated_at',

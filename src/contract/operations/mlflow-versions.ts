@@ -85,9 +85,9 @@ export const MLFLOW_VERSION_OPERATIONS = [
     ...CHANGE,
     method: 'POST',
     path: `${versions}/transition-stage`,
-    summary: 'transition_model_version_stage: stage, promote or roll back a version',
+    summary: 'transition_model_version_stage: stage, promote, roll back or stop a version',
     description:
-      'The rules are those of `stageVersion`, `promoteVersion` and `rollbackModel`. Production needs the role approver.',
+      'The rules are those of `stageVersion`, `promoteVersion`, `rollbackModel` and `stopModel`. Production and Archived need the role approver.',
     body: MlflowTransitionRequest,
     success: { 200: { description: 'The version after the transition', schema: MlflowVersionAnswer } },
     errors: ['VAL004', 'VAL005', 'VAL006', 'RES003', 'RES005', 'RES006', ...OF_MODEL],

@@ -88,6 +88,7 @@ const EVENT_DATA = {
   'version.staged': version,
   'version.promoted': version,
   'version.rolled_back': version,
+  'version.stopped': version,
   'version.refused': version,
   'challenge.advanced': challenge,
   'challenge.held': challenge,

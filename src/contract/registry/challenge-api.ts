@@ -236,10 +236,10 @@ export const AssignmentRequest = z
 const decision = {
   assignment_key: z.string(),
   variant: z.enum(VARIANTS),
-  version: z
-    .string()
-    .nullable()
-    .meta({ description: 'Version that decides for this key; null when no version is in Production' }),
+  version: z.string().nullable().meta({
+    description:
+      'Version that decides for this key; null when no version is in Production, and for every key of a stopped model',
+  }),
   entry_version: z.string().nullable().meta({
     description:
       'Version for new positions of this key: `version` while the challenge routes, afterwards the version in Production; null when there is none',
@@ -251,7 +251,7 @@ const decision = {
   traffic_split: split,
   should_close: z.boolean().meta({
     description:
-      'Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production',
+      'Close the position: the model was stopped and has no version in Production; or its version was rolled back or stopped since, or rolled back as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production',
   }),
 };
 
@@ -260,7 +260,8 @@ export const Assignment = z
     challenge_id: z.string(),
     ...decision,
     variant: decision.variant.nullable().meta({
-      description: 'null after the end, when a new key gets a version that is neither of the two',
+      description:
+        'null after the end, when a new key gets a version that is neither of the two, and for a new key of a stopped model',
     }),
     repeated: z.boolean().meta({ description: 'True when the key was assigned before' }),
   })

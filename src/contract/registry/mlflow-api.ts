@@ -78,9 +78,10 @@ export const MlflowTransitionRequest = z
   .looseObject({
     name: z.string(),
     version: z.string(),
-    stage: z
-      .string()
-      .meta({ description: '`Staging` or `Production`; from Archived to Production is a rollback' }),
+    stage: z.string().meta({
+      description:
+        '`Staging`, `Production` or `Archived`: from Archived to Production is a rollback, from Production to Archived a stop',
+    }),
     archive_existing_versions: z.boolean().optional().meta({
       description:
         'A model has one version in Production, and the one before is archived: `false` is refused while there is another one. Has no effect on Staging. Default: true',

@@ -83,6 +83,21 @@ export const RollbackRequest = withVersion('target_version', {
   expected_production: expectedProduction,
 }).meta({ id: 'RollbackRequest', examples: [{ version: '1', reason: 'Losses since the release' }] });
 
+export const StopRequest = z
+  .looseObject({
+    reason: z.string().optional().meta({
+      description: 'Why no version trades from now on. Recorded in the history and with the version',
+      maxLength: MAX_NOTE_LENGTH,
+    }),
+    expected_production: expectedProduction,
+  })
+  .meta({
+    id: 'StopRequest',
+    // The use case reports a missing and a blank reason alike, as VAL004.
+    required: ['reason'],
+    examples: [{ reason: 'Losses since the release', expected_production: '1' }],
+  });
+
 const tags = z.array(z.string().meta({ maxLength: REGISTRATION_LIMITS.tag })).optional();
 
 export const RegisterRequest = z
@@ -200,6 +215,16 @@ const RollbackResult = z.object({
 export type RollbackResult = z.infer<typeof RollbackResult> & Warned;
 export const RollbackResponse = withWarnings('RollbackReply', RollbackResult);
 
+const StopResult = z.object({
+  success,
+  message,
+  model_name: modelName,
+  previous_production: z.string().meta({ description: 'The version that was stopped' }),
+  new_production: z.null(),
+});
+export type StopResult = z.infer<typeof StopResult> & Warned;
+export const StopResponse = withWarnings('StopReply', StopResult);
+
 const versionFields = {
   version,
   stage,
@@ -220,6 +245,8 @@ const versionFields = {
   archived_at: Timestamp.nullable(),
   rolled_back: z.boolean(),
   rolled_back_reason: z.string().nullable(),
+  stopped: z.boolean().meta({ description: 'A stop took it out of Production' }),
+  stopped_reason: z.string().nullable(),
   aliases: z.array(z.string()).meta({ description: '`latest`, `champion`, and those that users gave' }),
   tags: z.array(z.string()),
   trials: z.int().meta({

@@ -15,7 +15,14 @@ export type CanaryStage = (typeof CANARY_STAGE_NAMES)[number];
 
 export const CHALLENGE_STATUSES = ['active', 'completed', 'rolled_back', 'expired'] as const;
 export const OUTCOMES = ['challenger_wins', 'champion_wins', 'champion_kept', 'promoted_manually'] as const;
-const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'errors', 'manual', 'champion_replaced'] as const;
+const ROLLBACK_REASONS = [
+  'harm',
+  'max_drawdown',
+  'errors',
+  'manual',
+  'champion_replaced',
+  'champion_stopped',
+] as const;
 /** Handling of the challenger's open positions after a rollback. */
 export const ON_ROLLBACK = ['finish', 'close'] as const;
 export const VARIANTS = ['champion', 'challenger'] as const;

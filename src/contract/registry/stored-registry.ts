@@ -35,6 +35,10 @@ export const StoredModel = z.object({
     .string()
     .nullable()
     .meta({ description: 'Version in Production: routers read it here' }),
+  stopped_version: z.string().nullable().default(null).meta({
+    description:
+      'Version whose stop left Production empty; null while a version is in Production, and before the first',
+  }),
   aliases: z
     .array(z.object({ alias: z.string(), version: z.string() }))
     .default([])
@@ -143,11 +147,13 @@ export const StoredVersion = VersionContent.extend({
   archived_at: Timestamp.nullable(),
   rolled_back: z.boolean().meta({ description: 'A rollback took it out of Production' }),
   rolled_back_reason: z.string().nullable(),
+  stopped: z.boolean().default(false).meta({ description: 'A stop took it out of Production' }),
+  stopped_reason: z.string().nullable().default(null),
   waivers,
 });
 export type StoredVersion = z.infer<typeof StoredVersion>;
 
-const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate', 'label'] as const;
+const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'stop', 'validate', 'label'] as const;
 export type RegistryAction = (typeof REGISTRY_ACTIONS)[number];
 
 /** One line of a model's history: insert-only, written in the transaction of the change. */

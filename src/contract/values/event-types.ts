@@ -14,6 +14,7 @@ export const EVENT_TYPES = {
   'version.staged': 'A version entered Staging',
   'version.promoted': 'A version entered Production',
   'version.rolled_back': 'A rollback took a version out of Production',
+  'version.stopped': 'A stop took a version out of Production, without a successor',
   'version.refused': 'The staging checks of a version failed',
   'challenge.advanced': 'The challenger receives a larger share of the traffic',
   'challenge.held': 'The challenge waits for an approver or for more data',

@@ -12,6 +12,7 @@ import { nonEmpty } from './apply-trade.ts';
 import {
   assign,
   begin,
+  CHAMPION_NOT_IN_PRODUCTION,
   changed,
   isAwaitingPromotion,
   trafficSplit,
@@ -24,7 +25,8 @@ type RoutingDeps = ChallengeDeps & { readonly registry: RegistryStore };
 
 /**
  * Assigns a key to a variant and counts it. An assigned key keeps its variant regardless of the current traffic split.
- * New keys are not counted after the verdict. After the end they get the version that {@link routeKey} names.
+ * New keys are not counted after the verdict. After the end they get the version that {@link routeKey} names. While a stop leaves
+ * Production empty, no key is assigned and all close.
  * Throws VAL005, CHL001, SVC005.
  */
 export async function assignKey(
@@ -37,12 +39,16 @@ export async function assignKey(
     const { challenge } = progress;
     const known = found.assignments.get(key);
     const given = known ?? assign(challenge, key, deps.digest, { at });
-    const decision = isRouting(challenge)
-      ? routedBy(challenge, given)
-      : await assignedAfterEnd(deps, challenge, given, known !== undefined);
+    const isKnown = known !== undefined;
+    const stopped = await isStopped(deps, challenge);
+    const decision = stopped
+      ? { ...assignmentOf(challenge, given), variant: known?.variant ?? null, ...STOPPED }
+      : isRouting(challenge)
+        ? routedBy(challenge, given)
+        : await assignedAfterEnd(deps, challenge, given, isKnown);
     const { challenge_id } = challenge;
-    const body = { challenge_id, assignment_key: key, ...decision, repeated: known !== undefined };
-    if (known || !isRouting(challenge)) return { response: () => body, progress };
+    const body = { challenge_id, assignment_key: key, ...decision, repeated: isKnown };
+    if (isKnown || stopped || !isRouting(challenge)) return { response: () => body, progress };
     // While a winner awaits its promotion, the traffic split and the version of each key stay unchanged.
     const counted = isAwaitingPromotion(challenge)
       ? changed(progress, { last_traffic_at: at })
@@ -57,9 +63,10 @@ export async function assignKey(
 
 /**
  * The version that trades for a key, by the first rule that applies:
- * 1. The version assigned to the key in the model's last challenge, also after its end.
- * 2. The version that the challenge would assign, while it is active or awaits its promotion.
- * 3. The version in Production.
+ * 1. None, while a stop leaves Production empty: all positions close.
+ * 2. The version assigned to the key in the model's last challenge, also after its end.
+ * 3. The version that the challenge would assign, while it is active or awaits its promotion.
+ * 4. The version in Production.
  *
  * Throws RES002, SVC005.
  */
@@ -69,25 +76,40 @@ export async function routeKey(
 ): Promise<Route> {
   const [{ model }, challenge] = await Promise.all([deps.registry.read(name, []), lastChallenge(deps, name)]);
   if (!model) throw unknownModel(name);
+  if (model.stopped_version !== null) return { model_name: name, key, ...UNASSIGNED, ...STOPPED };
   const state = challenge && (await deps.challenges.find(challenge.challenge_id, { assignmentKeys: [key] }));
   const known = state?.assignments.get(key);
   if (!challenge || (!known && !isRouting(challenge))) {
     const { production_version: version } = model;
-    const nothing = {
-      challenge_id: null,
-      variant: null,
-      canary_stage: null,
-      bucket: null,
-      traffic_split: null,
-      should_close: false,
-    };
-    return { model_name: name, key, version, entry_version: version, ...nothing };
+    return { model_name: name, key, version, entry_version: version, ...UNASSIGNED, should_close: false };
   }
   const { challenge_id, updated_at: at } = challenge;
   const decision = isRouting(challenge)
     ? routedBy(challenge, known ?? assign(challenge, key, deps.digest, { at }))
     : await finishing(deps, challenge, known!);
   return { model_name: name, key, challenge_id, ...decision };
+}
+
+/** Fields of a route that no challenge decides. */
+const UNASSIGNED = {
+  challenge_id: null,
+  variant: null,
+  canary_stage: null,
+  bucket: null,
+  traffic_split: null,
+};
+/** Decision on every key while a stop leaves Production empty. */
+const STOPPED = { version: null, entry_version: null, should_close: true };
+
+/**
+ * True while a stop leaves Production empty. A stop ends an active challenge, and so does the next version in Production: only a
+ * challenge that was created without its champion there can be active meanwhile, so the others need no read.
+ */
+async function isStopped(deps: RoutingDeps, { status, warnings, model_name }: StoredChallenge) {
+  const wasInProduction = !warnings.some((warning) => warning.startsWith(CHAMPION_NOT_IN_PRODUCTION));
+  if (status === 'active' && wasInProduction) return false;
+  const { model } = await deps.registry.read(model_name, []);
+  return model !== undefined && model.stopped_version !== null;
 }
 
 /** The newest challenge of a model with due deadlines applied. */
@@ -114,9 +136,9 @@ function routedBy(challenge: StoredChallenge, given: StoredAssignment) {
 }
 
 /**
- * Decision on an assigned key after the end. Its positions keep their version, and close when that was rolled back since: in the
- * registry, or with `on_rollback: close` by its challenge or by the model's last one. Those of the version in Production stay, because
- * it also gets the new ones.
+ * Decision on an assigned key after the end. Its positions keep their version, and close when that was rolled back or stopped since: in
+ * the registry, or rolled back with `on_rollback: close` by its challenge or by the model's last one. Those of the version in
+ * Production stay, because it also gets the new ones.
  */
 async function finishing(
   deps: RoutingDeps,
@@ -126,15 +148,15 @@ async function finishing(
 ) {
   const version = versionOf(challenge, given.variant);
   const { model, versions } = await deps.registry.read(challenge.model_name, [version]);
-  const isStopped = [challenge, last].some(
+  const isClosed = [challenge, last].some(
     (each) => each.challenger_version === version && each.on_rollback === 'close' && wasRolledBack(each),
   );
+  const { rolled_back = false, stopped = false } = versions.get(version) ?? {};
   return {
     ...assignmentOf(challenge, given),
     version,
     entry_version: model?.production_version ?? null,
-    should_close:
-      model?.production_version !== version && (isStopped || versions.get(version)?.rolled_back === true),
+    should_close: model?.production_version !== version && (isClosed || rolled_back || stopped),
   };
 }
 

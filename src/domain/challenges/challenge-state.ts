@@ -69,6 +69,9 @@ export function withEvent(
   };
 }
 
+/** Prefix of the warning that the champion was not in Production when the challenge was created. */
+export const CHAMPION_NOT_IN_PRODUCTION = 'champion_not_in_production';
+
 /** The latest stage: entries from now on belong to it. */
 export function currentStage(challenge: StoredChallenge): StageTotals {
   return challenge.stages.at(-1)!;

@@ -195,7 +195,7 @@ export function rollBackChallenge(
 
 /**
  * Promotes the challenger that won: the registry's own stage transition, with all its rules, in one transaction with
- * the challenge. The champion must still be in Production and the challenger in Staging.
+ * the challenge. The champion must still be in Production, unless a stop left it empty, and the challenger in Staging.
  * Throws CHL001, RES005 (it was not won, the champion is no longer in Production, the release policy), RES006, AUTH004,
  * VAL004, VAL005, SVC005.
  */
@@ -222,15 +222,17 @@ export async function promoteChallenge(
     stageTransitions(deps.registry),
     { operation: 'promoteChallenge', call, input },
     (key) => lookUpVersion(deps.registry, reference, key),
-    (state) =>
-      planPromotion(deps, existing(reference, state), {
+    (state) => {
+      const found = existing(reference, state);
+      return planPromotion(deps, found, {
         call,
-        expected_production: champion_version,
+        expected_production: found.model.stopped_version === null ? champion_version : null,
         comment,
         challengeId,
         waiver,
         challenges: (at) => endChallenges(deps.challenges, { model, version, call, at }, challengeId),
-      }),
+      });
+    },
   );
   const { replayed } = await promotion.catch(async (error: unknown) => {
     // Another call may have promoted the challenger in the meantime.

@@ -28,7 +28,7 @@ import { comparisonOfVersions } from '../transitions/compare-evidence.ts';
 import { existing, numberOf, rejection } from '../transitions/find-version.ts';
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
-import { begin, newStage, withEvent } from './challenge-state.ts';
+import { begin, CHAMPION_NOT_IN_PRODUCTION, newStage, withEvent } from './challenge-state.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
@@ -261,7 +261,7 @@ function newChallenge(
 
 function warningsOf(champion: StoredVersion, challenger: StoredVersion): string[] {
   return [
-    ...(champion.stage === 'Production' ? [] : [`champion_not_in_production: it is in ${champion.stage}`]),
+    ...(champion.stage === 'Production' ? [] : [`${CHAMPION_NOT_IN_PRODUCTION}: it is in ${champion.stage}`]),
     ...(challenger.stage === 'Staging' ? [] : [`challenger_not_in_staging: it is in ${challenger.stage}`]),
     ...rejectionOf(champion, challenger),
   ];

@@ -172,10 +172,10 @@ function checkCreator({ created_by: id, creator, model_name }: StoredChallenge, 
 }
 
 /**
- * Changes of a model's challenges when another version enters Production, for the same transaction.
+ * Changes of a model's challenges when Production changes, for the same transaction.
  * - An active challenge ends: promoted if the version is its challenger, otherwise rolled back.
  * - A challenge that awaits its promotion is promoted if the version is its challenger. If the version is neither of its two, it
- *   ends as `champion_kept`.
+ *   ends as `champion_kept`. A stop leaves it promotable.
  *
  * @param won the challenge that the version won, which must still await its promotion
  * Throws CHL001, RES005 when it does not await it.
@@ -207,8 +207,8 @@ function ended(stored: StoredChallenge, production: NewProduction, won: string |
     return withEvent(progress, { promoted_at: at }, { action: 'promote', ...by });
   }
   if (challenge.challenge_id === won) throw notAwaitingPromotion(challenge);
-  // The promotion requires the champion in Production, so its return keeps the promotion pending.
-  if (isAwaitingPromotion(challenge) && version !== challenge.champion_version) {
+  // The champion's return keeps the promotion pending, and so does a stop: the promotion then needs no champion.
+  if (isAwaitingPromotion(challenge) && version !== null && version !== challenge.champion_version) {
     const reason = 'champion_replaced';
     return withEvent(
       progress,
@@ -219,8 +219,9 @@ function ended(stored: StoredChallenge, production: NewProduction, won: string |
   if (challenge.status !== 'active') return progress;
   const end = { ended_at: at, hold: null };
   if (!isChallenger) {
-    const fields = { ...end, status: 'rolled_back', reason: 'champion_replaced' } as const;
-    return withEvent(progress, fields, { action: 'roll_back', reason: 'champion_replaced', ...by });
+    const reason = version === null ? 'champion_stopped' : 'champion_replaced';
+    const fields = { ...end, status: 'rolled_back', reason } as const;
+    return withEvent(progress, fields, { action: 'roll_back', reason, ...by });
   }
   const fields = { ...end, status: 'completed', outcome: 'promoted_manually', promoted_at: at } as const;
   return withEvent(progress, fields, { action: 'promote', reason: 'promoted_manually', ...by });

@@ -193,6 +193,8 @@ function versionType(action: string, notes: readonly string[]): Kind<'version'> 
       return 'version.promoted';
     case 'rollback':
       return 'version.rolled_back';
+    case 'stop':
+      return 'version.stopped';
     case 'validate':
       return notes.includes('validation failed') ? 'version.refused' : undefined;
     default:

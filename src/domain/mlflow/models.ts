@@ -162,6 +162,7 @@ function versionTags(version: ModelVersion): KeyValue[] {
       engine_version: version.engine_version,
       content_hash: version.content_hash,
       rolled_back: version.rolled_back,
+      stopped: version.stopped,
     }),
     version.tags,
   );

@@ -152,6 +152,8 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     archived_at: version.archived_at,
     rolled_back: version.rolled_back,
     rolled_back_reason: version.rolled_back_reason,
+    stopped: version.stopped,
+    stopped_reason: version.stopped_reason,
     aliases: aliasNames(model, version),
     tags: version.tags,
     trials: version.trials,

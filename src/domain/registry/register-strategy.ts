@@ -329,6 +329,8 @@ function newVersion(
     archived_at: null,
     rolled_back: false,
     rolled_back_reason: null,
+    stopped: false,
+    stopped_reason: null,
     waivers: waiver ? [waiver] : [],
   };
 }

@@ -92,6 +92,8 @@ export async function planRollback(
     archived_at: null,
     rolled_back: false,
     rolled_back_reason: null,
+    stopped: false,
+    stopped_reason: null,
     updated_at: at,
   };
   const write = planTransition(deps, found.model, {

@@ -63,7 +63,7 @@ export function planTransition(
 ): StageTransition {
   const { action, call, at, before, version, archived = null, challenges = [] } = change;
   const previous = model?.production_version ?? null;
-  const production = version.stage === 'Production' ? version.version : previous;
+  const production = productionAfter(previous, version);
   const eventId = deps.ids.ulid();
   const active = challenges.some(({ before: old }) => old?.status === 'active') ? null : undefined;
   const next = { version, production, active, eventId, at };
@@ -127,6 +127,12 @@ function happenedOtherwise(approval_id: string, { action, at }: PlannedTransitio
   return { approval_id, set };
 }
 
+/** A version that enters or leaves Production changes it; any other transition does not. */
+function productionAfter(previous: string | null, { version, stage }: StoredVersion): string | null {
+  if (stage === 'Production') return version;
+  return version === previous ? null : previous;
+}
+
 function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: string): StoredModel {
   return {
     schema_version: 2,
@@ -134,6 +140,7 @@ function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: 
     owner: actor.id,
     shared_with: [],
     production_version: null,
+    stopped_version: null,
     aliases: [],
     latest_version: 0,
     active_challenge_id: null,
@@ -162,6 +169,7 @@ function nextModel(
   return {
     ...model,
     production_version: next.production,
+    stopped_version: next.production === null ? (model.production_version ?? model.stopped_version) : null,
     active_challenge_id: active,
     latest_version: Math.max(model.latest_version, Number(next.version.version)),
     revision: model.revision + (turns ? 1 : 0),

@@ -55,17 +55,17 @@ export interface ChallengeChange {
   readonly evaluation?: StoredEvaluation;
 }
 
-/** A version that enters Production, with the attributes that decide the state of the model's challenges. */
+/** A change of Production, with the attributes that decide the state of the model's challenges. */
 export interface NewProduction {
   readonly model: string;
-  /** The version that enters Production. */
-  readonly version: string;
+  /** The version that enters Production; null when a stop leaves it empty. */
+  readonly version: string | null;
   readonly call: TransitionCall;
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** Changes of the model's challenges, for the transaction that brings another version into Production. */
+/** Changes of the model's challenges, for the transaction that changes Production. */
 export type EndChallenges = (production: NewProduction) => Promise<readonly ChallengeChange[]>;
 
 /** All changes of one stage transition, stored in one transaction. */

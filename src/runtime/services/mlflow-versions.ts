@@ -89,11 +89,10 @@ export function mlflowVersionHandlers(
     mlflowTransitionStage: async ({ body, ...request }) => {
       const { name, version, archive_existing_versions = true } = body;
       const stage = transitionTarget(body.stage);
-      if (stage === 'Production') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
+      if (stage !== 'Staging') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
       await checkModel(request.principal, name, 'write');
       const transition = { model: name, version, stage, archivesExisting: archive_existing_versions };
-      await transitionStage(deps, transitionCallOf(request), transition);
-      return versionOf(name, version);
+      return versionOf(name, await transitionStage(deps, transitionCallOf(request), transition));
     },
   };
 }

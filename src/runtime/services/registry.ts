@@ -3,6 +3,7 @@ import {
   RegisterRequest,
   RollbackRequest,
   StageRequest,
+  StopRequest,
 } from '#contract/registry/registry-api.ts';
 import { WaiveRequest } from '#contract/registry/release-policy.ts';
 import type { Ownership } from '#domain/access/access.ts';
@@ -20,6 +21,7 @@ import {
 import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
 import { type RollbackModelDeps, rollbackModel } from '#domain/registry/rollback-model.ts';
 import { type StageVersionDeps, stageVersion } from '#domain/registry/stage-version.ts';
+import { stopModel } from '#domain/registry/stop-model.ts';
 import { unknownKeyWarnings } from '#domain/shared/unknown-keys.ts';
 import type { TransitionCall, TransitionResult } from '#domain/transitions/apply-transition.ts';
 import { callerOf } from '../authenticate.ts';
@@ -67,6 +69,15 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
         reason: body.reason,
       });
       return reply(200, rolledBack, ignoredKeys(body, RollbackRequest));
+    },
+    stopModel: async ({ params, body, ...request }) => {
+      const stopped = await stopModel(deps, transitionCallOf(request), {
+        model: params.model_name,
+        expected_production: expectedProduction(body.expected_production),
+        reason: body.reason,
+      });
+      const { model_name, previous_production: version } = stopped.body;
+      return { ...reply(200, stopped, ignoredKeys(body, StopRequest)), changed: { model_name, version } };
     },
     listVersions: async ({ params: { model_name }, query }) => {
       const { include_archived: includeArchived, limit, cursor = null } = query;

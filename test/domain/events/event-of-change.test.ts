@@ -96,6 +96,7 @@ const CHANGES: Readonly<Record<EventType, TableChange>> = {
   'version.staged': version('stage'),
   'version.promoted': version('promote'),
   'version.rolled_back': version('rollback'),
+  'version.stopped': version('stop'),
   'version.refused': version('validate', ['validation failed']),
   'challenge.advanced': challenge('advance'),
   'challenge.held': challenge('hold'),

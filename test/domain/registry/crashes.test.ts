@@ -56,6 +56,11 @@ const CASES: Record<string, Case> = {
     call: (fixture, headers) => fixture.rollback(1, {}, headers),
     status: 200,
   },
+  stop: {
+    prepare: twoReleases,
+    call: (fixture, headers) => fixture.stop('2', {}, headers),
+    status: 200,
+  },
 };
 
 /** Fixture whose next commit fails before or after the transaction. */
@@ -111,7 +116,7 @@ describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
   });
 });
 
-describe.each(['stage', 'promote', 'rollback'])('%s without a key', (name) => {
+describe.each(['stage', 'promote', 'rollback', 'stop'])('%s without a key', (name) => {
   it('retry returns 200 without a second transition after a lost response', async () => {
     const { fixture, failNext } = await failingFixture();
     const { prepare, call } = CASES[name]!;
@@ -286,6 +291,8 @@ it('transition writes exactly one transaction', async () => {
       fixture.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key),
     ),
   ).toEqual(ending);
+  expect(await commandsOf(fixture.rollback(1))).toEqual(ending);
+  expect(await commandsOf(fixture.stop(1))).toEqual(['BatchGetItemCommand', ...ending]);
   expect(await commandsOf(fixture.rollback(1))).toEqual(ending);
   expect(
     await commandsOf(

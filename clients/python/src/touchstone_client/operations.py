@@ -311,6 +311,15 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/models/{model_name}/rollback", path_values={"model_name": model_name}, body=body, key=idempotency_key, keyed=True)
 
+    def stop_model(self, model_name: str, body: types.StopRequest | None = None, *, idempotency_key: str | None = None) -> types.StopReply:
+        """Stop a model: from Production to Archived, without a successor.
+
+        No version is in Production until one is promoted or rolled back to: routes name no version, and their `should_close` is true. A running challenge ends. A repeat that names the stopped version as `expected_production` changes nothing. For the owner of the model, whom it is shared with at `write`, and admins.
+
+        :param model_name: Name of the strategy: a model is named as its strategy
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/models/{model_name}/stop", path_values={"model_name": model_name}, body=body, key=idempotency_key, keyed=True)
+
     def list_versions(self, model_name: str, *, include_archived: bool | None = None, limit: int | None = None, cursor: str | None = None) -> types.ModelVersionList:
         """Versions of a model, newest number first.
 
@@ -587,9 +596,9 @@ class Backend:
         return self._connection.json(self._service, "DELETE", "/api/2.0/mlflow/model-versions/delete-tag", body=body)
 
     def mlflow_transition_stage(self, body: types.MlflowTransitionRequest, *, idempotency_key: str | None = None) -> types.MlflowVersionAnswer:
-        """transition_model_version_stage: stage, promote or roll back a version.
+        """transition_model_version_stage: stage, promote, roll back or stop a version.
 
-        The rules are those of `stageVersion`, `promoteVersion` and `rollbackModel`. Production needs the role approver.
+        The rules are those of `stageVersion`, `promoteVersion`, `rollbackModel` and `stopModel`. Production and Archived need the role approver.
         """
         return self._connection.json(self._service, "POST", "/api/2.0/mlflow/model-versions/transition-stage", body=body, key=idempotency_key, keyed=True)
 

@@ -72,6 +72,12 @@ class Model:
         body = body_of(types.RollbackRequest, {"version": version, **given, **more})
         return self._platform.backend.rollback_model(self.name, body, idempotency_key=key)
 
+    def stop(self, reason: str, **more: Any) -> types.StopReply:
+        """Takes the version in Production out of it, without a successor. `more`: `expected_production`."""
+        key = more.pop("idempotency_key", None)
+        body = body_of(types.StopRequest, {"reason": reason, **more})
+        return self._platform.backend.stop_model(self.name, body, idempotency_key=key)
+
     def route(self, key: str) -> types.Route:
         """The version that decides for a key now: Production, or a variant of the active challenge."""
         return self._platform.strategy.route_key(self.name, key=key)

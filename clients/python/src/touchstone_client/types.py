@@ -137,9 +137,9 @@ class Assignment(TypedDict):
     challenge_id: str
     assignment_key: str
     variant: Literal["champion", "challenger"] | None
-    """null after the end, when a new key gets a version that is neither of the two"""
+    """null after the end, when a new key gets a version that is neither of the two, and for a new key of a stopped model"""
     version: str | None
-    """Version that decides for this key; null when no version is in Production"""
+    """Version that decides for this key; null when no version is in Production, and for every key of a stopped model"""
     entry_version: str | None
     """Version for new positions of this key: `version` while the challenge routes, afterwards the version in Production; null when there is none"""
     canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
@@ -149,7 +149,7 @@ class Assignment(TypedDict):
     traffic_split: list[float]
     """Traffic share of the champion, then of the challenger; the sum is 1"""
     should_close: bool
-    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
+    """Close the position: the model was stopped and has no version in Production; or its version was rolled back or stopped since, or rolled back as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
     repeated: bool
     """True when the key was assigned before"""
 
@@ -1160,7 +1160,7 @@ class Challenge(TypedDict):
     next_stage: ChallengeNextStage1 | None
     """Conditions of the next canary stage; null in the last stage"""
     outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
-    reason: Literal["harm", "max_drawdown", "errors", "manual", "champion_replaced"] | None
+    reason: Literal["harm", "max_drawdown", "errors", "manual", "champion_replaced", "champion_stopped"] | None
     """Reason of a rollback, and of a winner that was abandoned because another version entered Production"""
     hold: ChallengeHold1 | None
     """Reason why the challenge does not advance automatically"""
@@ -3834,7 +3834,7 @@ class MlflowTransitionRequest(TypedDict):
     name: str
     version: str
     stage: str
-    """`Staging` or `Production`; from Archived to Production is a rollback"""
+    """`Staging`, `Production` or `Archived`: from Archived to Production is a rollback, from Production to Archived a stop"""
     archive_existing_versions: NotRequired[bool | None]
     """A model has one version in Production, and the one before is archived: `false` is refused while there is another one. Has no effect on Staging. Default: true"""
 
@@ -3880,7 +3880,7 @@ ModelEvent = TypedDict("ModelEvent", {
     "sequence": "int",
     "at": "str",
     "actor": "str",
-    "action": "Literal[\"register\", \"stage\", \"promote\", \"rollback\", \"validate\", \"label\"]",
+    "action": "Literal[\"register\", \"stage\", \"promote\", \"rollback\", \"stop\", \"validate\", \"label\"]",
     "version": "str",
     "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
     "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
@@ -3947,6 +3947,9 @@ class ModelVersion(TypedDict):
     archived_at: str | None
     rolled_back: bool
     rolled_back_reason: str | None
+    stopped: bool
+    """A stop took it out of Production"""
+    stopped_reason: str | None
     aliases: list[str]
     """`latest`, `champion`, and those that users gave"""
     tags: list[str]
@@ -3989,6 +3992,9 @@ class ModelVersionDetail(TypedDict):
     archived_at: str | None
     rolled_back: bool
     rolled_back_reason: str | None
+    stopped: bool
+    """A stop took it out of Production"""
+    stopped_reason: str | None
     aliases: list[str]
     """`latest`, `champion`, and those that users gave"""
     tags: list[str]
@@ -5128,7 +5134,7 @@ class Route(TypedDict):
     model_name: str
     key: str
     version: str | None
-    """Version that decides for this key; null when no version is in Production"""
+    """Version that decides for this key; null when no version is in Production, and for every key of a stopped model"""
     entry_version: str | None
     """Version for new positions of this key: `version` while the challenge routes, afterwards the version in Production; null when there is none"""
     challenge_id: str | None
@@ -5138,7 +5144,7 @@ class Route(TypedDict):
     bucket: float | None
     traffic_split: list[float] | None
     should_close: bool
-    """Close the position: its version was rolled back in the registry since, or as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
+    """Close the position: the model was stopped and has no version in Production; or its version was rolled back or stopped since, or rolled back as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
 
 
 class SearchPermutations(TypedDict):
@@ -5461,6 +5467,25 @@ class StatedImportOptions(TypedDict):
     """Leave out and count wrong rows, which otherwise reject their file"""
     calendar: NotRequired[Literal["XNYS", "CME", "24/7"]]
     """When the markets are open. Default: found in three weeks of candles or more"""
+
+
+class StopReply(TypedDict):
+    success: bool
+    """False only for a check list (`validate_only`) that failed"""
+    message: str
+    model_name: str
+    previous_production: str
+    """The version that was stopped"""
+    new_production: None
+    warnings: list[str]
+    """Ignored keys of the body, and other warnings"""
+
+
+class StopRequest(TypedDict):
+    reason: str | None
+    """Why no version trades from now on. Recorded in the history and with the version"""
+    expected_production: NotRequired[str | int | None]
+    """Reject with RES005 unless this version is in Production; null: no version is in Production"""
 
 
 class StoredSeriesItem(TypedDict):
@@ -6082,6 +6107,40 @@ class VersionStagedEvent(TypedDict):
 
 
 VersionStagedEventData = TypedDict("VersionStagedEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
+class VersionStoppedEvent(TypedDict):
+    """A stop took a version out of Production, without a successor"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.stopped"]
+    data: VersionStoppedEventData
+
+
+VersionStoppedEventData = TypedDict("VersionStoppedEventData", {
     "model_name": "str",
     "version": "str",
     "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
