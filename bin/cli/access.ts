@@ -66,7 +66,7 @@ export function addAccessCommands(program: Command): void {
     .command('audit')
     .description('list calls that could change something, newest first; needs role admin (docs/audit.md)')
     .option('--day <day>', 'a UTC day, such as 2026-11-21')
-    .option('--from <time>', 'ISO 8601 (default: seven days before --to)')
+    .option('--from <time>', 'ISO 8601 or 20250131T0630 (default: seven days before --to)')
     .option('--to <time>', 'ISO 8601, exclusive (default: now)')
     .option('--user <id>', 'only calls by this user')
     .option('--operation <id>', 'only this operation, such as promoteVersion')

@@ -99,6 +99,10 @@ describe('value out of range', () => {
     ['VAL005', { stoplos: -0.05 }, 'config.stoplos'],
     ['VAL005', { max_opne_trade: 1 }, 'config.max_opne_trade'],
     ['VAL005', { fees: 0.001 }, 'config.fees'],
+    ['VAL005', { parameters: { fast: 5 } }, 'config.parameters'],
+    ['VAL005', { parameters: { fast: 5 }, params: { fast: 6 } }, 'config.parameters'],
+    ['VAL001', { date_range: { start: '20260230' } }, 'config.date_range'],
+    ['VAL001', { date_range: { start: '20260101T2460' } }, 'config.date_range'],
     ['VAL005', { stoplos: -0.05, stoploss: null }, 'config.stoplos'],
   ])('rejects with %s: %j', async (code, config, field) => {
     const { status, body } = await submit(config);
@@ -112,6 +116,14 @@ describe('value out of range', () => {
     expect(body.detail).toMatchObject({
       message: 'Unknown key config.timefrmae: did you mean config.timeframe?',
       context: { value: 'timefrmae', nearest: 'timeframe' },
+    });
+  });
+
+  it('config.parameters is refused with params as the nearest name', async () => {
+    const { body } = await submit({ parameters: { fast: 5 } });
+    expect(body.detail).toMatchObject({
+      message: 'Unknown key config.parameters: did you mean config.params?',
+      context: { value: 'parameters', nearest: 'params' },
     });
   });
 

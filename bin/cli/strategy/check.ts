@@ -5,6 +5,7 @@ import { LocalEnv } from '#contract/env/env.ts';
 import { SIMULATED } from '#contract/values/names.ts';
 import type { TradingMode } from '#contract/values/trading-modes.ts';
 import { describeCertificate, isPutToTest } from '#domain/inputs/search-look-ahead.ts';
+import { parseTime } from '#domain/shared/iso-time.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -34,7 +35,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   const folder = strategiesFolder();
   const builtIn = builtInStrategies.some(({ name }) => name === strategy) ? strategy : null;
   const file = builtIn ? null : await findStrategyFile(strategy, folder);
-  const range = options.timerange === undefined ? undefined : parseRange(options.timerange);
+  const range = options.timerange === undefined ? undefined : parseTimerange(options.timerange);
   const { exchange, timeframe } = options;
   if (timeframe !== undefined && !isTimeframe(timeframe)) {
     throw new UsageError(`--timeframe must be one of ${ALL_TIMEFRAMES.join(', ')}`);
@@ -106,15 +107,14 @@ function print(label: string, outcome: CheckOutcome): number {
   return 0;
 }
 
-const RANGE = /^(\d{4})(\d\d)(\d\d)-(\d{4})(\d\d)(\d\d)$/;
+const RANGE = /^(\d{8}(?:T\d{4})?)-(\d{8}(?:T\d{4})?)$/;
 
-function parseRange(text: string): { start: number; end: number } {
-  const match = RANGE.exec(text);
-  const [start, end] = match
-    ? [Date.parse(match.slice(1, 4).join('-')), Date.parse(match.slice(4, 7).join('-'))]
-    : [Number.NaN, Number.NaN];
-  if (start < end) return { start, end };
-  throw new UsageError('--timerange must be two days, the second exclusive, such as 20250101-20250301');
+function parseTimerange(text: string): { start: number; end: number } {
+  const [, first = '', last = ''] = RANGE.exec(text) ?? [];
+  const start = parseTime(first);
+  const end = parseTime(last);
+  if (start !== undefined && end !== undefined && start < end) return { start, end };
+  throw new UsageError('--timerange must be two times, the second exclusive, such as 20250101-20250301T1200');
 }
 
 function showProgress(share: number): void {

@@ -90,7 +90,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const priority = checkPriority(body.priority);
   const experiment = checkExperimentName(body.experiment_name);
   const session = checkSession(input.session);
-  checkSpelling(body.config, CONFIG_KEYS, 'config.');
+  checkSpelling(body.config, CONFIG_KEYS, 'config.', { parameters: 'params' });
   const registered = await findRegistered(deps, caller, body);
   const found = await findBest(deps, caller, body);
   const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);

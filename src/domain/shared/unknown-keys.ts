@@ -24,19 +24,23 @@ export function unknownKeyWarnings(
 }
 
 /**
- * Throws VAL005 for the first key of `value` that misspells a known, absent key. Otherwise a default would silently replace
- * the caller's value.
+ * Throws VAL005 for the first key of `value` that misspells a known, absent key, or is another name of a known one. Otherwise a default
+ * would silently replace the caller's value.
+ *
+ * @param otherNames known names by the other ones
  */
 export function checkSpelling(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: string,
+  otherNames: Readonly<Record<string, string>> = {},
 ): void {
   const absent = known.filter((key) => value[key] === undefined);
   const unknown = Object.keys(value).filter((key) => !known.includes(key));
   // Each is compared with each name: thousands of them would take seconds, in which no other request is served.
   for (const key of unknown.slice(0, MAX_SPELLED)) {
-    const nearest = misspelledName(key.slice(0, 60), absent);
+    const other = Object.hasOwn(otherNames, key) ? otherNames[key] : undefined;
+    const nearest = other ?? misspelledName(key.slice(0, 60), absent);
     if (nearest === undefined) continue;
     const shown = `${path}${key.slice(0, 60)}`;
     throw new CodedError('VAL005', {

@@ -44,7 +44,7 @@ function placeSignals(
   pairs: readonly PairData[],
 ): PlacedSignals {
   const step = TIMEFRAME_MS[config.timeframe];
-  const { start } = tradedRange(config);
+  const { start, end } = tradedRange(config);
   const problems = new Problems(config.signals!);
   const rowsOf = table.pairs.map((): number[] => []);
   for (let row = 0; row < table.rows; row++) rowsOf[table.pair[row]!]!.push(row);
@@ -52,20 +52,21 @@ function placeSignals(
     if (pairs.some((each) => each.pair === pair)) continue;
     for (const row of rowsOf[index]!) problems.add(`${quoted(pair)} is not in config.pairs`, row);
   }
-  let before = 0;
+  let outside = 0;
   const placed = pairs.map((data) => {
     const rows = rowsOf[table.pairs.indexOf(data.pair)] ?? [];
     const used = sortedRows(
       table,
-      rows.filter((row) => table.timestamp[row]! >= start),
+      rows.filter((row) => table.timestamp[row]! >= start && table.timestamp[row]! < end),
     );
-    before += rows.length - used.length;
+    outside += rows.length - used.length;
     checkRows(table, used, data, step, problems);
     return { ...data, given: takeRows(table, used) };
   });
   problems.throwIfAny();
-  const warning = `Rows of the signals before ${isoTime(start)}, the start of the run, were left out: ${formatInteger(before)}`;
-  return { pairs: placed, warnings: before > 0 ? [warning] : [] };
+  const range = `before ${isoTime(start)} or from ${isoTime(end)} on`;
+  const warning = `Rows of the signals outside of the run, ${range}, were left out: ${formatInteger(outside)}`;
+  return { pairs: placed, warnings: outside > 0 ? [warning] : [] };
 }
 
 /** Rows by time, those of one time in the order of the file. A file may be sorted by pair, by time or not at all. */

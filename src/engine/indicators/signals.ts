@@ -71,13 +71,29 @@ function crossedLevel(left: Float64Array, level: number, sign: 1 | -1): Uint8Arr
 /**
  * 1 where `condition(row)` holds. The condition may read rows up to `row`, never later:
  * `where(length, (i) => rsi[i]! < 30)`.
+ *
+ * @throws TypeError for a condition that is neither true nor false: a number that is not 0 would be a signal
  */
 export function where(length: number, condition: (row: number) => boolean): Uint8Array {
   const result = new Uint8Array(length);
   for (let row = 0; row < length; row++) {
-    if (condition(row)) result[row] = 1;
+    const holds: unknown = condition(row);
+    if (holds === true) result[row] = 1;
+    else if (holds !== false) throw notBoolean(holds, row);
   }
   return result;
+}
+
+function notBoolean(value: unknown, row: number): TypeError {
+  const isText = typeof value === 'string';
+  const shown = isText
+    ? JSON.stringify(value.slice(0, 60))
+    : typeof value === 'object'
+      ? typeof value
+      : String(value);
+  return new TypeError(
+    `the condition of where() returned ${value === null ? 'null' : shown} in row ${row}; it must be true or false, such as column[row] > 0`,
+  );
 }
 
 /** 1 where every column is set. */

@@ -52,6 +52,16 @@ describe('crossings', () => {
 });
 
 describe('signal conditions', () => {
+  it.each([[1], [0], [Number.NaN], ['yes'], [undefined], [null]])(
+    'where() refuses the condition %s, naming the row',
+    (value) => {
+      const condition = (row: number) => (row < 2 ? true : value) as boolean;
+      expect(() => where(4, condition)).toThrow(
+        /^the condition of where\(\) returned .+ in row 2; it must be true or false/,
+      );
+    },
+  );
+
   it('allOf and anyOf combine conditions row by row', () => {
     const rising = where(4, (row) => row > 1);
     const even = where(4, (row) => row % 2 === 0);
