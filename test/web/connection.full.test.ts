@@ -7,6 +7,7 @@ import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-k
 import { hasChromium, launchChromium } from './support/chromium.ts';
 import { openPage, startDashboard } from './support/dashboard.ts';
 import { startProxy } from './support/proxy.ts';
+import { openSections } from './support/sections.ts';
 import { seedBacktest } from './support/seed.ts';
 import { seedHyperopt } from './support/seed-hyperopt.ts';
 
@@ -120,6 +121,7 @@ describe.skipIf(!hasChromium)('a connection that breaks', () => {
     // What was typed into a form outlives the token too, until it is sent.
     await page.goto(`${dashboard.url}/backtests/new?strategy=ema_crossover`);
     const fast = page.getByRole('textbox', { name: 'fast' });
+    await openSections(page);
     await fast.fill('8');
     await page.evaluate((token) => sessionStorage.setItem('touchstone.token', token), tokenOf(-1));
     const run = page.getByRole('button', { name: 'Run the backtest' });
@@ -134,6 +136,7 @@ describe.skipIf(!hasChromium)('a connection that breaks', () => {
     await run.click();
     await page.waitForURL(/\/backtests\/bt-/);
     await page.goto(`${dashboard.url}/backtests/new?strategy=ema_crossover`);
+    await openSections(page);
     await fast.waitFor();
     expect(await fast.inputValue()).toBe('');
     expect(await problems()).toEqual([]);

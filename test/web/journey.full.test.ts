@@ -37,6 +37,7 @@ describe.skipIf(!hasChromium)('from a form to a version', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('combobox', { name: 'Timeframe', exact: true }).selectOption('1h');
     await page.getByRole('button', { name: 'Use all of it' }).click();
+    await page.getByRole('group', { name: 'Submission' }).locator('summary').click();
     await page.getByRole('textbox', { name: 'Experiment' }).fill('journey');
     await page.getByRole('button', { name: 'Run the backtest' }).click();
     await page.waitForURL(/\/backtests\/bt-/);

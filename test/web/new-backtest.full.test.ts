@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { openSections } from './support/sections.ts';
 import { seedBacktest, seedVersion } from './support/seed.ts';
 
 const MONTH = { start: '2024-01-01T00:00:00Z', end: '2024-02-01T00:00:00Z' };
@@ -17,6 +18,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
   test('runs a backtest again and shows what differs', async () => {
     const { page, problems, close } = await dashboard.open(`/backtests/new?from=${id}`);
     await page.getByText('Nothing is changed.').waitFor();
+    await openSections(page);
     await page.getByRole('textbox', { name: 'fast' }).fill('8');
     const changes = page.locator('dl.defs').filter({ hasText: 'config.params.fast' });
     expect(await changes.textContent()).toContain('config.params.fast20  8');
@@ -43,6 +45,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
   test('shows an error of the service at its field, in both shapes', async () => {
     const { page, findings, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
     const run = page.getByRole('button', { name: 'Run the backtest' });
+    await openSections(page);
     await page.getByRole('combobox', { name: 'Stake' }).selectOption('fixed');
     await page.getByRole('textbox', { name: 'Stake per trade' }).fill('');
     await page.getByText('An amount is needed').waitFor();
@@ -67,6 +70,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
 
   test('a step of the ROI table that is incomplete, or at the minute of another, is not sent', async () => {
     const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
+    await openSections(page);
     await page.getByRole('combobox', { name: 'Minimal ROI' }).selectOption('own');
     const ratios = page.getByRole('textbox', { name: 'Profit, ratio' });
     await ratios.first().fill('');
@@ -84,6 +88,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
 
   test('takes the protections of a run, and sends none that is incomplete', async () => {
     const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${id}`);
+    await openSections(page);
     await page.getByRole('combobox', { name: 'Protections' }).selectOption('own');
     await page.getByRole('textbox', { name: 'Lock for' }).fill('');
     await page.getByRole('button', { name: 'Run the backtest' }).click();
@@ -113,6 +118,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
 
   test('runs spot pairs: the pairs of the strategy lose their settlement currency, and neither leverage nor margin is asked for', async () => {
     const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${id}`);
+    await openSections(page);
     await page.getByRole('combobox', { name: 'Trading mode' }).selectOption('spot');
     await page.getByRole('textbox', { name: 'Leverage' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('combobox', { name: 'Margin' }).count()).toBe(0);
@@ -138,6 +144,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     const model_version = await seedVersion(dashboard.platform, registered);
     const run = await seedBacktest(dashboard.platform, { date_range: MONTH }, { model_version });
     const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${run}`);
+    await openSections(page);
     const additions = page.getByRole('textbox', { name: 'Additions to a position' });
     await additions.fill('no');
     await page.getByText('Not a number').waitFor();
@@ -170,6 +177,7 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
 
   test('limits the range to the stored candles until others are to be collected', async () => {
     const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
+    await openSections(page);
     await page.getByRole('button', { name: 'Pairs: ' }).click();
     await page.getByRole('checkbox', { name: 'BTC/USDT:USDT' }).check();
     await page.keyboard.press('Escape');

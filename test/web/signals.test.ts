@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { readSignalsCsv } from '../../web/src/pages/new-backtest/signals-file.ts';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { openSections } from './support/sections.ts';
 
 const COLUMNS = {
   all: ['timestamp', 'pair', 'enter_long', 'exit_long', 'enter_tag'],
@@ -119,6 +120,7 @@ describe.skipIf(!hasChromium)('signals in the form of a backtest', () => {
 
   test('are uploaded and traded, and the file can be chosen for another run', async () => {
     const { page, problems, findings, close } = await dashboard.open('/backtests/new');
+    await openSections(page);
     await page.getByRole('textbox', { name: 'Largest pairs by volume' }).fill('1');
     await page.getByRole('combobox', { name: 'Strategy' }).selectOption('signals');
     expect(await page.getByRole('heading', { name: 'Pairs chosen over time' }).count()).toBe(0);

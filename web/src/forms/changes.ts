@@ -6,7 +6,8 @@ export interface Change {
   readonly to: unknown;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** True for an object that is no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -6,6 +6,16 @@ function belongsTo(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
 }
 
+/** The most specific of the fields to which a path belongs; undefined for none. */
+export function fieldOf(path: string, fields: Iterable<string>): string | undefined {
+  return [...fields]
+    .filter((field) => belongsTo(path, field))
+    .reduce<string | undefined>(
+      (best, field) => (best !== undefined && best.length >= field.length ? best : field),
+      undefined,
+    );
+}
+
 /** Message of the field's error, if it has one. `fields`: every field shown; the most specific one takes an error. */
 export function errorOfField(
   errors: FieldErrors,

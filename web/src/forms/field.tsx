@@ -70,9 +70,9 @@ export function FieldGroup(
   );
 }
 
-function useControl({ path, help, error }: FieldProps & { readonly error?: string | undefined }) {
+function useControl({ label, path, help, error }: FieldProps & { readonly error?: string | undefined }) {
   const id = useId();
-  const shown = [error, useFieldError(path)].find((each) => each !== undefined);
+  const shown = [error, useFieldError(path, label)].find((each) => each !== undefined);
   const described = [shown !== undefined && `${id}-error`, help && `${id}-help`].filter(Boolean).join(' ');
   const control: ControlProps = {
     id,

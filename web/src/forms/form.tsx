@@ -14,20 +14,26 @@ import { errorOfField, errorsWithoutField, type FieldErrors } from './errors.ts'
 
 interface FormState {
   readonly errors: FieldErrors;
-  readonly fields: ReadonlySet<string>;
-  /** Shows errors of `path` at the caller until the returned function is called. */
-  readonly show: (path: string) => () => void;
+  /** Label of each field that is shown, by path. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** Shows errors of `path` at the caller, a field with this label, until the returned function is called. */
+  readonly show: (path: string, label: string) => () => void;
 }
 
 const CONTROL = ':is(input, select, textarea, button)';
 const NO_ERRORS: FieldErrors = {};
-const FormContext = createContext<FormState>({ errors: NO_ERRORS, fields: new Set(), show: () => () => {} });
+/** What the fields of a form, and its sections, know of it. */
+export const FormContext = createContext<FormState>({
+  errors: NO_ERRORS,
+  fields: new Map(),
+  show: () => () => {},
+});
 
-/** Message of the API about the field at a dotted path of the request. */
-export function useFieldError(path: string): string | undefined {
+/** Message of the API about the field with this label at a dotted path of the request. */
+export function useFieldError(path: string, label: string): string | undefined {
   const { errors, fields, show } = useContext(FormContext);
-  useEffect(() => show(path), [show, path]);
-  return errorOfField(errors, path, fields);
+  useEffect(() => show(path, label), [show, path, label]);
+  return errorOfField(errors, path, fields.keys());
 }
 
 /**
@@ -42,18 +48,21 @@ export function Form(props: {
   readonly onSubmit: () => void;
   readonly actions: ReactNode;
   readonly children: ReactNode;
+  /** Fields after the buttons, for settings that few change. */
+  readonly more?: ReactNode;
 }) {
   const { error } = props;
   const form = useRef<HTMLFormElement>(null);
-  const [fields, setFields] = useState<ReadonlySet<string>>(() => new Set());
+  const [fields, setFields] = useState<ReadonlyMap<string, string>>(() => new Map());
   const errors = error instanceof ApiError ? error.fields : NO_ERRORS;
-  const show = useCallback((path: string) => {
-    setFields((before) => new Set(before).add(path));
-    return () => setFields((before) => new Set([...before].filter((each) => each !== path)));
+  const show = useCallback((path: string, label: string) => {
+    setFields((before) => new Map(before).set(path, label));
+    return () => setFields((before) => new Map([...before].filter(([each]) => each !== path)));
   }, []);
   const state = useMemo<FormState>(() => ({ errors, fields, show }), [errors, fields, show]);
   useEffect(() => {
-    if (error) focusFirst(form.current!, `[data-invalid] ${CONTROL}, .form-error`);
+    if (error)
+      focusFirst(form.current!, `[data-invalid] ${CONTROL}`) || focusFirst(form.current!, '.form-error');
   }, [error]);
   return (
     <FormContext value={state}>
@@ -70,20 +79,27 @@ export function Form(props: {
       >
         {props.children}
         {error && <FormError error={error} />}
-        <div className="row">{props.actions}</div>
+        <div className="row form-actions">{props.actions}</div>
+        {props.more}
       </form>
     </FormContext>
   );
 }
 
-function focusFirst(form: HTMLFormElement, selector: string): void {
-  form.querySelector<HTMLElement>(selector)?.focus();
+/** Focuses the first match, and opens the sections that hide it. False: there is none. */
+function focusFirst(form: HTMLFormElement, selector: string): boolean {
+  const found = form.querySelector<HTMLElement>(selector);
+  for (let fold = found?.closest('details'); fold; fold = fold.parentElement?.closest('details')) {
+    fold.open = true;
+  }
+  found?.focus();
+  return found !== null;
 }
 
 /** A rejection that no shown field explains, or the hint to look at the fields. */
 function FormError({ error }: { readonly error: Error }) {
   const { errors, fields } = useContext(FormContext);
-  const rest = errorsWithoutField(errors, fields);
+  const rest = errorsWithoutField(errors, fields.keys());
   const isAtField = Object.keys(errors).length > 0 && rest.length === 0;
   const api = error instanceof ApiError && error.status > 0 ? error : undefined;
   return (

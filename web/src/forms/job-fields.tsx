@@ -64,6 +64,11 @@ const COLLECT_LABELS: Readonly<Record<string, string>> = {
 type Universe = BacktestConfigRequest['universe'];
 type Days = ReturnType<typeof wholeRange>;
 
+/** Delisted pairs are never up to date: those that a universe does not name are not collected by default. */
+function keepsAllPairs(universe: Universe, pairs: readonly string[] = []): boolean {
+  return universe !== undefined && pairs.length === 0;
+}
+
 interface Stored {
   /** Those of the pairs, in their order. */
   readonly series: readonly StoredSeries[];
@@ -126,9 +131,7 @@ export function MarketFields(
   const usedTimeframe = timeframe ?? strategy?.timeframe ?? '';
   const stored = useStored(exchange, used, usedTimeframe, isUniverse);
   const isLimited = stored.whole !== undefined && collect === undefined;
-  // Delisted pairs are never up to date: those that are not named are not collected by default.
-  const keepsAll = isUniverse && pairs.length === 0;
-  const isKept = collect === 'never' || (collect === undefined && keepsAll);
+  const isKept = collect === 'never' || (collect === undefined && keepsAllPairs(universe, pairs));
   return (
     <div className="fields pad">
       <SelectField
@@ -140,22 +143,6 @@ export function MarketFields(
           strategyOption,
         )}
         onChange={(name) => props.onStrategy(name ?? '')}
-      />
-      <SelectField
-        label="Trading mode"
-        path={`${prefix}trading_mode`}
-        help={isSpot ? 'Pairs such as BTC/USDT: no shorts, leverage or funding' : undefined}
-        value={fields.trading_mode}
-        placeholder="futures"
-        options={optionsOf(LIMITS.tradingModes)}
-        onChange={(mode) =>
-          // Pairs of the other mode are not valid in this one; spot has neither leverage nor margin.
-          onChange({
-            trading_mode: mode,
-            pairs: undefined,
-            ...(mode === 'spot' && { leverage: undefined, margin_mode: undefined }),
-          })
-        }
       />
       <MultiSelect
         label="Pairs"
@@ -176,7 +163,11 @@ export function MarketFields(
       <DateRangeField
         label="Range, UTC days"
         path={`${prefix}date_range`}
-        help="The end is exclusive. Empty: the newest stored days"
+        help={
+          isLimited
+            ? 'The end is exclusive. Empty: the newest stored days. For others choose which candles to collect'
+            : 'The end is exclusive. Empty: the newest stored days'
+        }
         value={{ start: dayOf(range?.start), end: dayOf(range?.end) }}
         min={isLimited ? stored.whole?.start : undefined}
         max={isLimited ? stored.whole?.end : undefined}
@@ -190,13 +181,52 @@ export function MarketFields(
           })
         }
       />
+      <StoredRange
+        {...stored}
+        {...{ isUniverse, isKept }}
+        pairs={used}
+        timeframe={usedTimeframe}
+        range={range}
+        onAll={(all) => onChange({ date_range: all })}
+      />
+      {props.children}
+    </div>
+  );
+}
+
+/** Trading mode, exchange, and which candles are collected first. */
+export function MarketOptionFields(
+  props: Pick<JobFieldsProps, 'prefix' | 'fields' | 'onChange'> & { readonly universe?: Universe },
+) {
+  const { prefix, fields, onChange, universe } = props;
+  const isSpot = fields.trading_mode === 'spot';
+  return (
+    <>
+      <SelectField
+        label="Trading mode"
+        path={`${prefix}trading_mode`}
+        help={isSpot ? 'Pairs such as BTC/USDT: no shorts, leverage or funding' : undefined}
+        value={fields.trading_mode}
+        placeholder="futures"
+        options={optionsOf(LIMITS.tradingModes)}
+        onChange={(mode) =>
+          // Pairs of the other mode are not valid in this one; spot has neither leverage nor margin.
+          onChange({
+            trading_mode: mode,
+            pairs: undefined,
+            ...(mode === 'spot' && { leverage: undefined, margin_mode: undefined }),
+          })
+        }
+      />
       <SelectField
         label="Collect candles before the run"
         path={`${prefix}collect`}
-        help={isLimited ? 'Choose "What is missing" for days that are not stored' : undefined}
-        value={collect}
+        help='"What is missing" allows days that are not stored'
+        value={fields.collect}
         placeholder={
-          keepsAll ? 'Default: never, run on what is stored' : 'Default: keep what is stored up to date'
+          keepsAllPairs(universe, fields.pairs)
+            ? 'Default: never, run on what is stored'
+            : 'Default: keep what is stored up to date'
         }
         options={LIMITS.collectModes.map((value) => ({ value, label: COLLECT_LABELS[value] ?? value }))}
         onChange={(value) => onChange({ collect: value })}
@@ -208,16 +238,7 @@ export function MarketFields(
         value={fields.exchange}
         onChange={(value) => onChange({ exchange: value })}
       />
-      <StoredRange
-        {...stored}
-        {...{ isUniverse, isKept }}
-        pairs={used}
-        timeframe={usedTimeframe}
-        range={range}
-        onAll={(all) => onChange({ date_range: all })}
-      />
-      {props.children}
-    </div>
+    </>
   );
 }
 

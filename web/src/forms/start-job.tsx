@@ -9,6 +9,7 @@ import { ChangesList } from './changes-list.tsx';
 import type { DraftState } from './drafts.ts';
 import { Form } from './form.tsx';
 import { RequestView } from './request-view.tsx';
+import { OpenSections } from './section.tsx';
 
 export type Strategy = ResponseOf<'listStrategies'>['items'][number];
 
@@ -92,6 +93,8 @@ export function JobForm(props: {
   /** Content of the button that sends it. */
   readonly action: ReactNode;
   readonly children: ReactNode;
+  /** Sections after the button. */
+  readonly more?: ReactNode;
 }) {
   const { label, operation, body, before, draft, error, isPending, onSubmit, action } = props;
   return (
@@ -100,10 +103,14 @@ export function JobForm(props: {
         label={label}
         error={error}
         onSubmit={onSubmit}
+        more={props.more && <div className="folds">{props.more}</div>}
         actions={
-          <ActButton operation={operation} type="submit" kind="primary" isBusy={isPending}>
-            {action}
-          </ActButton>
+          <>
+            <ActButton operation={operation} type="submit" kind="primary" isBusy={isPending}>
+              {action}
+            </ActButton>
+            {props.more && <OpenSections />}
+          </>
         }
       >
         {draft.isRestored && (

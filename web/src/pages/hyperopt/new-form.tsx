@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { useAction } from '../../api/queries.ts';
 import { useDraft } from '../../forms/drafts.ts';
 import { TextField } from '../../forms/inputs.tsx';
-import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
+import { AccountFields, MarketFields, MarketOptionFields } from '../../forms/job-fields.tsx';
 import { JobForm, type JobStart } from '../../forms/start-job.tsx';
 import { Panel } from '../../ui/parts.tsx';
 import { type ChangeFields, type Draft, draftFor, requestOf } from './draft.ts';
@@ -64,6 +64,7 @@ export function NewForm(props: JobStart<Draft>) {
           onStrategy={pickStrategy}
           {...{ strategies, strategy, fields: draft.fields, onChange: changeFields }}
         >
+          <MarketOptionFields prefix="" fields={draft.fields} onChange={changeFields} />
           <TextField
             label="Experiment"
             path="experiment_name"

@@ -124,3 +124,33 @@ export function requestOf({ config, submission, roi }: Draft): Body {
   };
   return JSON.parse(JSON.stringify(request)) as Body;
 }
+
+/**
+ * Settings that a request without them has, as far as the form shows them.
+ *
+ * @param exchange of the platform
+ */
+export function defaultsFor(strategy: Strategy | undefined, { pairs }: Config, exchange: string): object {
+  const { backtest, account } = LIMITS;
+  const { parameters = {}, ...declared } = strategy ?? {};
+  return {
+    config: {
+      ...declared,
+      ...backtest.defaults,
+      exchange,
+      leverage: strategy?.leverage ?? backtest.defaults.leverage,
+      trailing: strategy?.trailing ?? null,
+      params: Object.fromEntries(Object.entries(parameters).map(([name, each]) => [name, each.default])),
+      max_open_trades: (pairs ?? strategy?.pairs)?.length,
+      timeframe_detail: null,
+      // The simulated market has no price ticks.
+      precision: exchange === 'sim' ? 'none' : 'exchange',
+      tradable_balance_ratio: account.defaults.tradable_balance_ratio,
+      available_capital: null,
+      amend_last_stake_amount: false,
+      position_stacking: false,
+      margin_mode: account.defaults.margin_mode,
+    },
+    priority: backtest.defaults.priority,
+  };
+}

@@ -3,13 +3,15 @@ import { useIsMutating } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { useMemo } from 'react';
+import { webConfig } from '../../api/config.ts';
 import { useAction } from '../../api/queries.ts';
 import { useDraft } from '../../forms/drafts.ts';
 import { NumberField, TextField } from '../../forms/inputs.tsx';
-import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
+import { AccountFields, MarketFields, MarketOptionFields } from '../../forms/job-fields.tsx';
+import { FormSection, settingsBeside } from '../../forms/section.tsx';
 import { JobForm, type JobStart } from '../../forms/start-job.tsx';
 import { Panel } from '../../ui/parts.tsx';
-import { type Config, changed, type Draft, draftFor, requestOf } from './draft.ts';
+import { type Config, changed, type Draft, defaultsFor, draftFor, requestOf } from './draft.ts';
 import { ExitFields } from './exit-fields.tsx';
 import { ModelFields } from './model-fields.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
@@ -31,6 +33,11 @@ export function NewForm(props: JobStart<Draft>) {
   // One object per draft: a second try of the same request starts no second backtest.
   const request = useMemo(() => ({ body: requestOf(draft) }), [draft]);
   const strategy = strategies.find((each) => each.strategy === config.strategy);
+  const { exchange } = webConfig();
+  const settings = useMemo(
+    () => settingsBeside(defaultsFor(strategy, config, exchange), request.body),
+    [strategy, config, exchange, request],
+  );
   const change = (next: Partial<Config>) =>
     setDraft((before) => ({ ...before, config: changed(before.config, next) }));
   const changeSubmission = (next: Partial<Draft['submission']>) =>
@@ -61,8 +68,72 @@ export function NewForm(props: JobStart<Draft>) {
           {isUploading ? 'Uploading' : start.isPending ? 'Submitting' : 'Run the backtest'}
         </>
       }
+      more={
+        <>
+          {!isGiven && (
+            <FormSection title="Parameters" settings={settings}>
+              <ParameterFields
+                parameters={strategy?.parameters ?? {}}
+                values={config.params ?? {}}
+                onChange={(params) => change({ params })}
+              />
+            </FormSection>
+          )}
+          <FormSection title="Account and costs" settings={settings}>
+            <AccountFields
+              prefix="config."
+              openTrades={config.universe && 'The pairs at a time'}
+              {...{ strategy, fields: config, onChange: change }}
+            />
+          </FormSection>
+          <FormSection title="Exits and fills" settings={settings}>
+            <ExitFields
+              {...{ strategy, config, roi }}
+              onChange={change}
+              onRoi={(steps) => setDraft((before) => ({ ...before, roi: steps }))}
+            />
+          </FormSection>
+          <FormSection title="Exchange and candles" settings={settings}>
+            <div className="fields pad">
+              <MarketOptionFields
+                prefix="config."
+                fields={config}
+                universe={config.universe}
+                onChange={change}
+              />
+            </div>
+          </FormSection>
+          {!isGiven && (
+            <FormSection title="Pairs chosen over time" settings={settings}>
+              <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
+            </FormSection>
+          )}
+          <FormSection title="Protections" settings={settings}>
+            <ProtectionFields
+              strategy={strategy}
+              value={config.protections}
+              onChange={(protections) => change({ protections })}
+            />
+          </FormSection>
+          {!isGiven && (
+            <FormSection title="Models" settings={settings}>
+              <ModelFields
+                strategy={strategy}
+                value={config.ml_engine}
+                onChange={(ml_engine) => change({ ml_engine })}
+              />
+            </FormSection>
+          )}
+          <FormSection title="Robustness" settings={settings}>
+            <RobustnessFields value={config.robustness} onChange={(robustness) => change({ robustness })} />
+          </FormSection>
+          <FormSection title="Submission" settings={settings}>
+            <SubmissionFields {...{ submission }} onChange={changeSubmission} />
+          </FormSection>
+        </>
+      }
     >
-      <Panel title="Strategy and market">
+      <Panel title="Strategy, market and period">
         <MarketFields
           prefix="config."
           strategyName={config.strategy}
@@ -71,60 +142,11 @@ export function NewForm(props: JobStart<Draft>) {
           {...{ strategies, strategy, fields: config, onChange: change }}
         />
       </Panel>
-      {isGiven ? (
+      {isGiven && (
         <Panel title="Signals">
           <SignalsFields value={config.signals} onChange={change} />
         </Panel>
-      ) : (
-        <>
-          <Panel title="Pairs chosen over time">
-            <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
-          </Panel>
-          <Panel title="Parameters">
-            <ParameterFields
-              parameters={strategy?.parameters ?? {}}
-              values={config.params ?? {}}
-              onChange={(params) => change({ params })}
-            />
-          </Panel>
-        </>
       )}
-      <Panel title="Account and costs">
-        <AccountFields
-          prefix="config."
-          openTrades={config.universe && 'The pairs at a time'}
-          {...{ strategy, fields: config, onChange: change }}
-        />
-      </Panel>
-      <Panel title="Exits and fills">
-        <ExitFields
-          {...{ strategy, config, roi }}
-          onChange={change}
-          onRoi={(steps) => setDraft((before) => ({ ...before, roi: steps }))}
-        />
-      </Panel>
-      <Panel title="Protections">
-        <ProtectionFields
-          strategy={strategy}
-          value={config.protections}
-          onChange={(protections) => change({ protections })}
-        />
-      </Panel>
-      {!isGiven && (
-        <Panel title="Models">
-          <ModelFields
-            strategy={strategy}
-            value={config.ml_engine}
-            onChange={(ml_engine) => change({ ml_engine })}
-          />
-        </Panel>
-      )}
-      <Panel title="Robustness">
-        <RobustnessFields value={config.robustness} onChange={(robustness) => change({ robustness })} />
-      </Panel>
-      <Panel title="Submission">
-        <SubmissionFields {...{ submission }} onChange={changeSubmission} />
-      </Panel>
     </JobForm>
   );
 }
