@@ -59,7 +59,8 @@ describe.skipIf(!hasChromium)('the list of backtests', () => {
 
   test('keeps the chosen columns and their order in the browser', async () => {
     const { page, findings, close } = await dashboard.open('/backtests');
-    const titles = () => page.getByRole('columnheader').allInnerTexts();
+    const titles = async () =>
+      (await page.getByRole('columnheader').allInnerTexts()).map((title) => title.replace(' ↓', ''));
     await page.getByRole('link', { name: 'supertrend' }).waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     const dialog = page.getByRole('dialog', { name: 'Columns' });
@@ -71,9 +72,33 @@ describe.skipIf(!hasChromium)('the list of backtests', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Columns');
     await page.reload();
     await page.getByRole('link', { name: 'supertrend' }).waitFor();
-    expect((await titles()).slice(0, 4)).toEqual(['Backtest', 'Drawdown %', 'Profit %', 'Sharpe']);
+    const first = ['Submitted', 'Backtest', 'Drawdown %', 'Profit %', 'Sharpe'];
+    expect((await titles()).slice(0, 5)).toEqual(first);
     expect(await titles()).toContain('Sortino');
     await close();
+  });
+
+  test('actions of a row are seen on the one that is pointed at or has the focus, and on all by touch', async () => {
+    const seen = (page: Page) =>
+      page
+        .locator('.backtest-actions')
+        .evaluateAll((all) => all.map((each) => each.checkVisibility({ opacityProperty: true })));
+    const { page, findings, close } = await dashboard.open('/backtests');
+    await page.getByRole('link', { name: 'supertrend' }).waitFor();
+    expect(await seen(page)).not.toContain(true);
+    expect(await findings()).toEqual([]);
+    await page.locator('tbody tr').nth(1).hover();
+    expect(await seen(page)).toEqual([false, true, false]);
+    await page.mouse.move(0, 0);
+    await page.getByRole('link', { name: 'supertrend' }).focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Pin');
+    expect((await seen(page)).filter(Boolean)).toHaveLength(1);
+    await close();
+    const touched = await dashboard.open('/backtests', { isTouched: true });
+    await touched.page.getByRole('link', { name: 'supertrend' }).waitFor();
+    expect(await seen(touched.page)).not.toContain(false);
+    await touched.close();
   });
 
   test('stores a note, tags and a pin', async () => {

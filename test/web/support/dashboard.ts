@@ -16,6 +16,8 @@ export const PATIENCE_MS = 120_000;
 export interface OpenOptions {
   readonly size?: keyof typeof SIZES;
   readonly theme?: 'dark' | 'light';
+  /** True: a device with a touch screen and without a mouse. */
+  readonly isTouched?: boolean;
   /** Token of the session, as `touchstone open` passes it. */
   readonly token?: string;
 }
@@ -69,10 +71,15 @@ export async function openPage(
   browser: Browser,
   url: string,
   path: string,
-  { size = 'desktop', theme = 'dark', token }: OpenOptions = {},
+  { size = 'desktop', theme = 'dark', token, isTouched = false }: OpenOptions = {},
 ): Promise<OpenPage> {
   const [width, height] = SIZES[size];
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    hasTouch: isTouched,
+    isMobile: isTouched,
+  });
   context.setDefaultTimeout(PATIENCE_MS);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
   const page = await context.newPage();

@@ -63,6 +63,15 @@ const SUMS: Readonly<Record<string, { readonly label: string; readonly unit: Met
 /** Order of the list by a column; the service sorts. */
 const SORTED_BY_SERVICE = () => 0;
 
+const SUBMITTED: ListColumn = {
+  key: 'created_at',
+  title: 'Submitted',
+  width: 100,
+  sort: SORTED_BY_SERVICE,
+  cell: ({ created_at }) => <Age at={created_at} />,
+  compared: ({ created_at }) => created_at,
+};
+
 const NAME: ListColumn = {
   key: 'name',
   title: 'Backtest',
@@ -200,15 +209,6 @@ const FACTS: readonly ListColumn[] = [
     compared: ({ notes }) => notes,
   },
   {
-    key: 'created_at',
-    title: 'Submitted',
-    width: 100,
-    isNumber: true,
-    sort: SORTED_BY_SERVICE,
-    cell: ({ created_at }) => <Age at={created_at} />,
-    compared: ({ created_at }) => created_at,
-  },
-  {
     key: 'run_time',
     title: 'Run time',
     width: 92,
@@ -225,7 +225,7 @@ const FACTS: readonly ListColumn[] = [
   },
 ];
 
-/** Columns that a user may show. Name and actions are always there. */
+/** Columns that a user may show. Time of submission, name and actions are always there. */
 export const COLUMNS: readonly ListColumn[] = [...METRICS.map(metricColumn), ...FACTS];
 export const COLUMN_KEYS = COLUMNS.map(({ key }) => key);
 export const DEFAULT_COLUMNS: readonly string[] = [
@@ -243,7 +243,6 @@ export const DEFAULT_COLUMNS: readonly string[] = [
   'exchange',
   'look_ahead',
   'tags',
-  'created_at',
 ];
 
 export const SORTS: readonly Sort[] = ['created_at', ...METRICS.map(([metric]) => metric)];
@@ -256,7 +255,8 @@ export function tableColumns(
 ): { readonly columns: readonly ListColumn[]; readonly equal: readonly ListColumn[] } {
   const chosen = shown.flatMap((key) => COLUMNS.find((each) => each.key === key) ?? []);
   const equal = onlyVarying && rows.length > 1 ? chosen.filter((column) => !varies(column, rows)) : [];
-  return { columns: [NAME, ...chosen.filter((column) => !equal.includes(column)), ACTIONS], equal };
+  const columns = [SUBMITTED, NAME, ...chosen.filter((column) => !equal.includes(column)), ACTIONS];
+  return { columns, equal };
 }
 
 function varies({ compared }: ListColumn, rows: readonly Row[]): boolean {

@@ -26,6 +26,7 @@ type Row = Page['items'][number];
 const objectiveOfRow = ({ objective_metric, direction }: Row) => objectiveOf(objective_metric, direction);
 
 const COLUMNS: readonly Column<Row>[] = [
+  { key: 'created', title: 'Submitted', cell: ({ created_at }) => <Age at={created_at} /> },
   {
     key: 'name',
     title: 'Job',
@@ -85,7 +86,6 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Look-ahead',
     cell: ({ look_ahead }) => <LookAheadWord state={look_ahead} />,
   },
-  { key: 'created', title: 'Created', isNumber: true, cell: ({ created_at }) => <Age at={created_at} /> },
 ];
 
 /** Hyperopt jobs, newest first. Long because it is the markup of the page: filters, table and page links. */
