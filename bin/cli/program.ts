@@ -73,6 +73,11 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Release',
+    commands: ['approvals'],
+    load: async () => (await import('./approvals.ts')).addApprovalCommands,
+  },
+  {
+    group: 'Release',
     commands: ['challenge'],
     load: async () => (await import('./challenge/commands.ts')).addChallengeCommands,
   },

@@ -9,7 +9,7 @@ import { Construct } from 'constructs';
 import type { EnvInput } from '#contract/env/env-fields.ts';
 import type { TableEventsEnv } from '#contract/env/table-events-env.ts';
 import { eventSource } from '#contract/values/event-types.ts';
-import { EVENT_LOG_PARTITION, type TableId } from '#contract/values/tables.ts';
+import { APPROVAL_PARTITION, EVENT_LOG_PARTITION, type TableId } from '#contract/values/tables.ts';
 import { stackOutputs } from '../parts/construct-helpers.ts';
 import { deadLetterQueue } from '../parts/dead-letter-queue.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from '../parts/monitoring.ts';
@@ -44,7 +44,10 @@ const EVENT_RECORDS: Readonly<Record<TableId, readonly object[]>> = {
     // The collection before the job has ended.
     jobChange({ status: { S: ['pending'] } }, { collection: { M: { at: { S: exists } } } }),
   ],
-  registry: [{ eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: [{ prefix: 'EVENT#' }] } } } }],
+  registry: [
+    { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: [{ prefix: 'EVENT#' }] } } } },
+    { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: [APPROVAL_PARTITION] } } } },
+  ],
   series: [
     {
       dynamodb: {

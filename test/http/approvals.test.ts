@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expireApprovals } from '#domain/approvals/expire-approvals.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -6,6 +7,8 @@ const NOW = Date.parse('2026-06-01T12:00:00.000Z');
 const DAY = 86_400_000;
 
 let now = NOW;
+/** Model with versions 1 to 7 in stage None. */
+let listed: string;
 let fixture: AccessFixture;
 let ann: Person;
 let bob: Person;
@@ -333,6 +336,7 @@ describe('concurrent decisions', () => {
 describe('lists', () => {
   it('model has at most 20 open requests, and the lists have pages, newest first', async () => {
     const name = await model('None', 'None', 'None', 'None', 'None', 'None', 'None');
+    listed = name;
     const all = [1, 2, 3, 4, 5, 6, 7].flatMap((version) =>
       ['stage', 'promote', 'rollback'].map((action) => ({ version, action })),
     );
@@ -415,3 +419,30 @@ describe('time', () => {
     now = NOW + DAY;
   });
 });
+
+it('pass of repair stores that a request has expired, once, and a decision before it holds', async () => {
+  const name = listed;
+  // Those of the tests before have expired.
+  now = NOW + 8 * DAY;
+  const [first, second] = [
+    await requested(name, { version: 1, due_at: isoIn(60) }),
+    await requested(name, { action: 'rollback', version: 1, due_at: isoIn(60) }),
+  ];
+  await decide(ann, second, 'withdraw');
+  const stored = async (id: string) => (await fixture.registry.approvals.read(id))!.status;
+  const errors: unknown[] = [];
+  const pass = () =>
+    expireApprovals({ registry: fixture.registry, clock: { now: () => now } }, (...error) =>
+      errors.push(error),
+    );
+  await pass();
+  expect(await stored(first)).toBe('requested');
+  now += 60_000;
+  await pass();
+  await pass();
+  expect([await stored(first), await stored(second), errors]).toEqual(['expired', 'withdrawn', []]);
+});
+
+function isoIn(seconds: number): string {
+  return new Date(now + seconds * 1_000).toISOString();
+}

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { BacktestResult, CollectionOutcome } from '../backtests/backtest.ts';
 import { Timestamp } from '../common/time.ts';
+import { Approval } from '../registry/approval-api.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from '../registry/stored-challenge.ts';
 import { STAGES } from '../registry/stored-registry.ts';
 import { EVENT_TYPES, type EventType } from '../values/event-types.ts';
@@ -39,6 +40,8 @@ const version = z.object({
     .nullable()
     .meta({ description: 'Challenge that caused the change, or that the caller named; null without one' }),
 });
+
+const approval = Approval.omit({ requested_at: true, decided_at: true });
 
 const challenge = z.object({
   challenge_id: z.string(),
@@ -90,6 +93,12 @@ const EVENT_DATA = {
   'version.rolled_back': version,
   'version.stopped': version,
   'version.refused': version,
+  'version.ready_to_promote': version,
+  'approval.requested': approval,
+  'approval.approved': approval,
+  'approval.declined': approval,
+  'approval.withdrawn': approval,
+  'approval.expired': approval,
   'challenge.advanced': challenge,
   'challenge.held': challenge,
   'challenge.won': challenge,
@@ -112,7 +121,8 @@ const attributes = {
       'Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only',
   }),
   subject: z.string().meta({
-    description: 'Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`',
+    description:
+      'Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`',
   }),
   time: Timestamp.meta({ description: 'Time of the change, ISO 8601, UTC' }),
   actor: z.string().meta({

@@ -1,15 +1,14 @@
 import type { Approval } from '#contract/registry/approval-api.ts';
 import type { StoredApproval } from '#contract/registry/stored-approval.ts';
-import { APPROVAL_LIMITS, type ApprovalStatus } from '#contract/values/approval-limits.ts';
-import { DAY_MS } from '#contract/values/durations.ts';
+import type { ApprovalStatus } from '#contract/values/approval-limits.ts';
 import type { AccessLevel } from '#contract/values/sharing.ts';
 import { type Caller, mayAccess } from '../access/access.ts';
 import type { Clock, Page } from '../ports.ts';
 import type { Cursors } from '../shared/cursors.ts';
-import { isoTime } from '../shared/iso-time.ts';
 import { unknownApproval, unknownModel } from '../shared/unknown-resources.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { approvalView, type Decider, type FourEyes, isWaitingFor, statusAt } from './approval-rules.ts';
+import { oldestOpen } from './expire-approvals.ts';
 
 export interface ReadApprovalsDeps extends FourEyes {
   readonly registry: Pick<RegistryStore, 'approvals' | 'read'> & {
@@ -84,9 +83,8 @@ export async function listApprovals(
   const passes = (approval: StoredApproval) =>
     (!status || statusAt(approval, now) === status) &&
     (!waiting_for || isWaitingFor(caller, approval, deps, now));
-  // An open request is at most 30 days old: with a day for clocks that differ, older ones are not read.
   const onlyOpen = waiting_for !== undefined || status === 'requested';
-  const oldest = onlyOpen ? isoTime(now - APPROVAL_LIMITS.due.max - DAY_MS) : '';
+  const oldest = onlyOpen ? oldestOpen(now) : '';
   const items: StoredApproval[] = [];
   let read = 0;
   const below = cursor === null ? null : deps.cursors.decode(cursor, scope, 1)[0]!;

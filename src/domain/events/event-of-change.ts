@@ -1,6 +1,8 @@
 import type { EventData, PlatformEvent } from '#contract/platform/events.ts';
+import type { ApprovalStatus } from '#contract/values/approval-limits.ts';
 import type { EventType } from '#contract/values/event-types.ts';
 import { PLATFORM } from '#contract/values/names.ts';
+import { APPROVAL_PARTITION } from '#contract/values/tables.ts';
 import { isoTime } from '../shared/iso-time.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -51,7 +53,7 @@ function eventOf(change: TableChange): DerivedEvent | undefined {
     'job_id' in keys
       ? jobEvent(change, after)
       : 'pk' in keys
-        ? historyEvent(change, after)
+        ? registryEvent(change, after)
         : dataEvent(change, after);
   // The end of a challenge has the time of its deadline, which may have passed while the platform was stopped.
   const written = String(after.written_at ?? event?.time);
@@ -152,6 +154,37 @@ function collectionEvent(before: Item, after: Item): DerivedEvent | undefined {
   return make(type, { subject, sequence: after.revision, time: outcome.at }, data);
 }
 
+/** Events of the registry: each is an item of a history, or the change of a request for approval. */
+function registryEvent(change: TableChange, after: Item): DerivedEvent | undefined {
+  return change.keys.pk === APPROVAL_PARTITION ? approvalEvent(change, after) : historyEvent(change, after);
+}
+
+/** A request for approval changes once: at its end. */
+function approvalEvent({ before }: TableChange, after: Item): DerivedEvent | undefined {
+  if (before?.status === after.status) return undefined;
+  const status = after.status as ApprovalStatus;
+  const time = { requested: after.requested_at, expired: after.due_at }[status as 'requested' | 'expired'];
+  const actor = status === 'requested' ? after.requested_by : (after.decided_by ?? PLATFORM);
+  const { approval_id, model_name, action, version, reason, requested_by, due_at } = after;
+  const { decided_by, decision_reason, expected_production } = after;
+  const data = {
+    approval_id,
+    model_name,
+    action,
+    version,
+    status,
+    reason,
+    requested_by,
+    due_at,
+    decided_by,
+    decision_reason,
+    expected_production,
+  } as EventData<'approval.requested'>;
+  const subject = `approvals/${approval_id}`;
+  const change = { subject, sequence: before ? 2 : 1, time: time ?? after.decided_at, actor };
+  return make(`approval.${status}`, change, data);
+}
+
 /** Events of models and challenges: each is an item of their history. */
 function historyEvent({ keys, before }: TableChange, after: Item): DerivedEvent | undefined {
   if (before || !String(keys.sk).startsWith('EVENT#')) return undefined;
@@ -163,7 +196,7 @@ function historyEvent({ keys, before }: TableChange, after: Item): DerivedEvent 
     const data = { challenge_id, status, outcome, canary_stage, reason } as EventData<'challenge.won'>;
     return make(type, { subject: `challenges/${challenge_id}`, sequence, time, actor }, data);
   }
-  const type = versionType(String(action), after.notes as readonly string[]);
+  const type = versionType(String(action), after);
   if (!type) return undefined;
   const { model_name, version, from, to, production, previous_production } = after;
   const { reason, notes, challenge_id } = after;
@@ -183,7 +216,7 @@ function historyEvent({ keys, before }: TableChange, after: Item): DerivedEvent 
 
 type Kind<K extends string> = Extract<EventType, `${K}.${string}`>;
 
-function versionType(action: string, notes: readonly string[]): Kind<'version'> | undefined {
+function versionType(action: string, { notes, to }: Item): Kind<'version'> | undefined {
   switch (action) {
     case 'register':
       return 'version.registered';
@@ -196,7 +229,9 @@ function versionType(action: string, notes: readonly string[]): Kind<'version'> 
     case 'stop':
       return 'version.stopped';
     case 'validate':
-      return notes.includes('validation failed') ? 'version.refused' : undefined;
+      if ((notes as readonly string[]).includes('validation failed')) return 'version.refused';
+      // The result may come after the promotion.
+      return to === 'Staging' ? 'version.ready_to_promote' : undefined;
     default:
       // Aliases and tags: their notes have words of users.
       return undefined;

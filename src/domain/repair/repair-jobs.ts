@@ -1,6 +1,7 @@
 import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
 import type { SizedLane } from '#contract/jobs/queue.ts';
+import { expireApprovals } from '../approvals/expire-approvals.ts';
 import {
   type ProcessingReport,
   processDueChallenge,
@@ -114,7 +115,7 @@ async function stallOf({ hyperoptJobs }: RepairDeps, jobId: string, now: number)
 
 /**
  * Compares every slot older than the grace period with its execution, gives free slots to waiting jobs, records the
- * validations that ended, applies due deadlines of challenges and deletes what has expired. It reads slots and executions, not the
+ * validations that ended, applies due deadlines of challenges and of requests for approval, and deletes what has expired. It reads slots and executions, not the
  * waiting jobs. An error in one job does not stop the others.
  */
 export async function repairJobs(deps: RepairDeps): Promise<RepairReport> {
@@ -129,6 +130,9 @@ export async function repairJobs(deps: RepairDeps): Promise<RepairReport> {
   await deps.registry.registry.sharing
     .finishTransfers()
     .catch((error: unknown) => deps.onError('transfers of models', error));
+  await expireApprovals(deps.registry, deps.onError).catch((error: unknown) =>
+    deps.onError('requests for approval', error),
+  );
   // Last: what the other steps need comes first.
   const removed = deps.expiry ? await removeDeleted(deps.expiry, deps.onError) : 0;
   if (deps.signalsExpiry) await expireSignals(deps.signalsExpiry, deps.onError);

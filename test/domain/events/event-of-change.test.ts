@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EVENT_SCHEMAS } from '#contract/platform/events.ts';
+import type { StoredApproval } from '#contract/registry/stored-approval.ts';
 import { EVENT_TYPES, type EventType } from '#contract/values/event-types.ts';
 import { applyDeadlines } from '#domain/challenges/apply-deadlines.ts';
 import { changeOf } from '#domain/challenges/challenge-change.ts';
@@ -8,6 +9,7 @@ import { eventsOf, type TableChange } from '#domain/events/event-of-change.ts';
 import { isoTime } from '#domain/shared/iso-time.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 import { pendingJob, SOME_RESULT } from '../../support/jobs.ts';
+import { storedApproval } from '../../support/stored-approval.ts';
 import { storedChallenge } from '../../support/stored-challenge.ts';
 
 const AT = '2026-06-01T00:00:00.000Z';
@@ -62,6 +64,13 @@ const challenge = (action: string, outcome: string | null = null): TableChange =
   },
   at,
 });
+const ended = { decided_by: 'ann', decided_at: AT };
+const approval = (status: StoredApproval['status'], more: Partial<StoredApproval> = {}): TableChange => ({
+  keys: { pk: 'APPROVALS', sk: 'ap-1' },
+  before: { ...storedApproval(), written_at: AT },
+  after: { ...storedApproval({ status, ...more }), written_at: AT },
+  at,
+});
 const months = (...gaps: number[]) => ({ months: JSON.stringify(gaps.map((gap_count) => ({ gap_count }))) });
 const series = { exchange: 'sim#months', series: 'BTC/USDT:USDT#1h' };
 const collection = (status: string) => ({
@@ -98,6 +107,12 @@ const CHANGES: Readonly<Record<EventType, TableChange>> = {
   'version.rolled_back': version('rollback'),
   'version.stopped': version('stop'),
   'version.refused': version('validate', ['validation failed']),
+  'version.ready_to_promote': version('validate', ['validation passed']),
+  'approval.requested': { ...approval('requested'), before: undefined },
+  'approval.approved': approval('approved', ended),
+  'approval.declined': approval('declined', ended),
+  'approval.withdrawn': approval('withdrawn', ended),
+  'approval.expired': approval('expired'),
   'challenge.advanced': challenge('advance'),
   'challenge.held': challenge('hold'),
   'challenge.won': challenge('complete', 'challenger_wins'),
@@ -130,13 +145,17 @@ test.each(Object.keys(EVENT_TYPES) as EventType[])('a change becomes %s, as its 
   const [event, ...others] = derive(CHANGES[type]);
   expect(others).toEqual([]);
   expect(event).toEqual(EVENT_SCHEMAS[type].parse(event));
-  expect(event).toMatchObject({ type, sequence: 7, specversion: '1.0', source: SOURCE });
-  const isByUser = /^(version|challenge)|cancelled$/.test(type);
+  const sequence = { approval: type === 'approval.requested' ? 1 : 2 }[type.split('.')[0] as 'approval'] ?? 7;
+  expect(event).toMatchObject({ type, sequence, specversion: '1.0', source: SOURCE });
+  const isByUser = /^(version|challenge|approval\.[^e])|cancelled$/.test(type);
   expect(event!.actor).toBe(isByUser ? 'ann' : 'platform');
   // A repeated delivery has the same id, and other changes have others.
   expect(derive(CHANGES[type])).toEqual([event]);
   expect(derive({ ...CHANGES[type], after: undefined })).toEqual([]);
 });
+
+const passed = version('validate', ['validation passed']);
+const promotedMeanwhile = { ...passed, after: { ...passed.after, to: 'Production' } };
 
 test.each<[string, TableChange]>([
   ['progress of a job', backtest(running, { ...running, progress: 0.5 })],
@@ -145,7 +164,9 @@ test.each<[string, TableChange]>([
   ['a run of the canary', backtest({ kind: 'canary' }, { ...running, kind: 'canary' })],
   ['a new job', { ...backtest({}, {}), before: undefined }],
   ['a trial', { ...CHANGES['hyperopt.completed'], keys: { job_id: 'ho-1', item: 'TRIAL#000001' } }],
-  ['a passed validation', version('validate', ['validation passed'])],
+  ['a passed validation of a promoted version', promotedMeanwhile],
+  ['a request for approval that stays open', approval('requested')],
+  ['a copy of an old request, by a restore', { ...approval('approved', ended), at: at + 2 * 60 * 60_000 }],
   ['a tag in words of a user', version('label', ['validation failed'])],
   ['a version', { ...version('stage'), keys: { pk: 'MODEL#ema', sk: 'VERSION#000002' } }],
   ['a call in the audit trail', { ...version('stage'), keys: { pk: 'AUDIT#2026-06-01#0', sk: `${AT}#1` } }],

@@ -109,6 +109,129 @@ class Approval(TypedDict):
     """Version that must be in Production at the approval; null: there must be none"""
 
 
+class ApprovalApprovedEvent(TypedDict):
+    """The request was approved, and its transition made"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["approval.approved"]
+    data: ApprovalApprovedEventData
+
+
+class ApprovalApprovedEventData(TypedDict):
+    approval_id: str
+    """`ap-...`"""
+    model_name: str
+    action: Literal["stage", "promote", "rollback"]
+    version: str | None
+    """Number of the version; null for `stop`"""
+    status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
+    reason: str
+    """Reason of the request"""
+    requested_by: str
+    due_at: str
+    """From then on the request has expired"""
+    decided_by: str | None
+    """`platform` when the transition happened otherwise; null while open or expired"""
+    decision_reason: str | None
+    expected_production: str | None
+    """Version that must be in Production at the approval; null: there must be none"""
+
+
+class ApprovalDeclinedEvent(TypedDict):
+    """The request was declined"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["approval.declined"]
+    data: ApprovalDeclinedEventData
+
+
+class ApprovalDeclinedEventData(TypedDict):
+    approval_id: str
+    """`ap-...`"""
+    model_name: str
+    action: Literal["stage", "promote", "rollback"]
+    version: str | None
+    """Number of the version; null for `stop`"""
+    status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
+    reason: str
+    """Reason of the request"""
+    requested_by: str
+    due_at: str
+    """From then on the request has expired"""
+    decided_by: str | None
+    """`platform` when the transition happened otherwise; null while open or expired"""
+    decision_reason: str | None
+    expected_production: str | None
+    """Version that must be in Production at the approval; null: there must be none"""
+
+
+class ApprovalExpiredEvent(TypedDict):
+    """Nobody decided about the request before its due time"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["approval.expired"]
+    data: ApprovalExpiredEventData
+
+
+class ApprovalExpiredEventData(TypedDict):
+    approval_id: str
+    """`ap-...`"""
+    model_name: str
+    action: Literal["stage", "promote", "rollback"]
+    version: str | None
+    """Number of the version; null for `stop`"""
+    status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
+    reason: str
+    """Reason of the request"""
+    requested_by: str
+    due_at: str
+    """From then on the request has expired"""
+    decided_by: str | None
+    """`platform` when the transition happened otherwise; null while open or expired"""
+    decision_reason: str | None
+    expected_production: str | None
+    """Version that must be in Production at the approval; null: there must be none"""
+
+
 class ApprovalList(TypedDict):
     items: list[Approval]
     next_cursor: str | None
@@ -126,6 +249,88 @@ class ApprovalRequest(TypedDict):
     """From one minute to 30 days from now, ISO 8601. Default: in 7 days"""
     expected_production: NotRequired[str | int | None]
     """Version that must be in Production, now and at the approval; null: no version. Default: the version in Production now"""
+
+
+class ApprovalRequestedEvent(TypedDict):
+    """A user requests a transition that another user approves"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["approval.requested"]
+    data: ApprovalRequestedEventData
+
+
+class ApprovalRequestedEventData(TypedDict):
+    approval_id: str
+    """`ap-...`"""
+    model_name: str
+    action: Literal["stage", "promote", "rollback"]
+    version: str | None
+    """Number of the version; null for `stop`"""
+    status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
+    reason: str
+    """Reason of the request"""
+    requested_by: str
+    due_at: str
+    """From then on the request has expired"""
+    decided_by: str | None
+    """`platform` when the transition happened otherwise; null while open or expired"""
+    decision_reason: str | None
+    expected_production: str | None
+    """Version that must be in Production at the approval; null: there must be none"""
+
+
+class ApprovalWithdrawnEvent(TypedDict):
+    """The request was withdrawn, or its transition happened otherwise"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["approval.withdrawn"]
+    data: ApprovalWithdrawnEventData
+
+
+class ApprovalWithdrawnEventData(TypedDict):
+    approval_id: str
+    """`ap-...`"""
+    model_name: str
+    action: Literal["stage", "promote", "rollback"]
+    version: str | None
+    """Number of the version; null for `stop`"""
+    status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
+    reason: str
+    """Reason of the request"""
+    requested_by: str
+    due_at: str
+    """From then on the request has expired"""
+    decided_by: str | None
+    """`platform` when the transition happened otherwise; null while open or expired"""
+    decision_reason: str | None
+    expected_production: str | None
+    """Version that must be in Production at the approval; null: there must be none"""
 
 
 class ApproveRequest(TypedDict):
@@ -213,7 +418,7 @@ class BacktestCancelledEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -243,7 +448,7 @@ class BacktestCompletedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -459,7 +664,7 @@ class BacktestFailedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -904,7 +1109,7 @@ class BacktestStartedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -1214,7 +1419,7 @@ class ChallengeAdvancedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -1469,7 +1674,7 @@ class ChallengeExpiredEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -1499,7 +1704,7 @@ class ChallengeHeldEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -1542,7 +1747,7 @@ class ChallengeLostEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -1598,7 +1803,7 @@ class ChallengeRefusedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -1783,7 +1988,7 @@ class ChallengeWonEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2108,7 +2313,7 @@ class DataCollectedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2145,7 +2350,7 @@ class DataGapEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2176,7 +2381,7 @@ class DataStaleEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2501,7 +2706,7 @@ class HyperoptCancelledEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2531,7 +2736,7 @@ class HyperoptCompletedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2564,7 +2769,7 @@ class HyperoptFailedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -2978,7 +3183,7 @@ class HyperoptStartedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -5958,7 +6163,7 @@ class VersionPromotedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -5983,6 +6188,40 @@ VersionPromotedEventData = TypedDict("VersionPromotedEventData", {
 })
 
 
+class VersionReadyToPromoteEvent(TypedDict):
+    """The staging checks of a version have ended, and none failed"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: str
+    """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    actor: str
+    """User who made the change; `platform` when it did itself"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.ready_to_promote"]
+    data: VersionReadyToPromoteEventData
+
+
+VersionReadyToPromoteEventData = TypedDict("VersionReadyToPromoteEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
 class VersionRefusedEvent(TypedDict):
     """The staging checks of a version failed"""
 
@@ -5992,7 +6231,7 @@ class VersionRefusedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -6026,7 +6265,7 @@ class VersionRegisteredEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -6060,7 +6299,7 @@ class VersionRolledBackEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -6094,7 +6333,7 @@ class VersionStagedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
@@ -6128,7 +6367,7 @@ class VersionStoppedEvent(TypedDict):
     source: str
     """Stage and platform, such as `touchstone/prod/123456789012/eu-central-1/touchstone-prod-platform`. IDs are unique in a source only"""
     subject: str
-    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`, `approvals/ap-…`"""
     time: str
     """Time of the change, ISO 8601, UTC"""
     actor: str
