@@ -119,9 +119,20 @@ it('overview has production versions and challenges of models that the caller ca
   const versions = { champion_version: '1', challenger_version: '2' };
   await admin.post(`/api/v1/strategies/${model}/promote`, { version: 1 });
   const { body } = await ann.strategy('POST', `/api/v1/models/${model}/challenges`, versions);
+  const trades = [1, 2.5, -0.5].map((profit_pct, index) => ({
+    trade_id: `t-${index}`,
+    variant: 'champion',
+    profit_pct,
+  }));
+  const live = { challenge_id: body.challenge_id, trades: 0, mean_profit_pct: null as number | null };
+  expect((await overview(ann)).production!.items[0]!.live).toEqual(live);
+  const logged = await ann.strategy('POST', `/api/v1/challenges/${body.challenge_id}/trades`, { trades });
+  expect(logged.status).toBe(201);
+  live.trades = 3;
+  live.mean_profit_pct = 1;
   const seen = await overview(ann);
   expect(seen.production).toMatchObject({
-    items: [{ model_name: model, version: '1', active_challenge_id: body.challenge_id }],
+    items: [{ model_name: model, version: '1', active_challenge_id: body.challenge_id, live }],
     more: false,
   });
   expect(seen.challenges).toMatchObject({ items: [{ challenge_id: body.challenge_id }], more: false });

@@ -52,6 +52,14 @@ const OverviewJob = z
   .meta({ id: 'OverviewJob' });
 export type OverviewJob = z.infer<typeof OverviewJob>;
 
+const LiveFigures = z
+  .object({
+    challenge_id: z.string(),
+    trades: z.int().meta({ description: 'Closed trades that count' }),
+    mean_profit_pct: z.number().nullable().meta({ description: 'Mean profit of these; null without any' }),
+  })
+  .meta({ id: 'LiveFigures', description: 'What traders reported of a version in its active challenge.' });
+
 const JobCounts = z
   .object({
     pending: JobCounted,
@@ -101,7 +109,11 @@ export const Overview = z
     ended: z.array(OverviewJob).meta({
       description: `Ended jobs, the last one first: ${OVERVIEW_LIMITS.ended} of those submitted last`,
     }),
-    production: some(CatalogStrategy)
+    production: some(
+      CatalogStrategy.extend({
+        live: LiveFigures.nullable().meta({ description: 'null without an active challenge' }),
+      }).meta({ id: 'ProductionStrategy' }),
+    )
       .nullable()
       .meta({
         description: `Versions in Production by name, at most ${OVERVIEW_LIMITS.production}`,

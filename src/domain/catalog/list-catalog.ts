@@ -85,20 +85,27 @@ export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput
 }
 
 /** The rows of a page with the active challenges of their models, which change without a stage transition. */
-export async function withChallenges(
-  { challenges, clock }: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
+async function withChallenges(
+  deps: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
   page: readonly CatalogEntry[],
 ): Promise<CatalogStrategy[]> {
-  const rows = page.map(({ row }) => row);
-  const active = await challenges.activeOf(rows.map(({ model_name }) => model_name));
+  const active = await activeChallenges(deps, page);
+  return page.map(({ row }) => ({
+    ...row,
+    active_challenge_id: active.get(row.model_name)?.challenge_id ?? null,
+  }));
+}
+
+/** The active challenges of the models of a page, by model. */
+export async function activeChallenges(
+  { challenges, clock }: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
+  page: readonly CatalogEntry[],
+): Promise<ReadonlyMap<string, StoredChallenge>> {
+  const found = await challenges.activeOf(page.map(({ row }) => row.model_name));
   const now = clock.now();
   const isActive = (challenge: StoredChallenge) =>
     applyDeadlines(begin(challenge), now).challenge.status === 'active';
-  return rows.map((row) => {
-    const challenge = active.get(row.model_name);
-    const active_challenge_id = challenge && isActive(challenge) ? challenge.challenge_id : null;
-    return { ...row, active_challenge_id };
-  });
+  return new Map([...found].filter(([, challenge]) => isActive(challenge)));
 }
 
 /** Start of a page: after a position, or a number of rows from the start. */

@@ -1,9 +1,8 @@
-import type { StoredChallenge, StoredEvaluation, Variant } from '#contract/registry/stored-challenge.ts';
+import type { StoredChallenge, StoredEvaluation } from '#contract/registry/stored-challenge.ts';
 import { roundNumbers } from '#engine/round.ts';
 import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
-import { plus, ZERO } from '#engine/stats/double-double.ts';
 import type { ChallengeChange } from '../transitions/registry-store.ts';
-import { closedTrades, currentStage, type Progress, trafficSplit } from './challenge-state.ts';
+import { closedTrades, currentStage, type Progress, profitOf, trafficSplit } from './challenge-state.ts';
 import { compareVariants, currentP, type VariantComparison } from './compare-variants.ts';
 
 /** The change to store, with an evaluation when one is due; null when the challenge is unchanged. */
@@ -67,9 +66,4 @@ export function evaluationOf(challenge: StoredChallenge, at: string): StoredEval
 export function intervalOf({ test, sample }: VariantComparison): number[] | null {
   const half = alwaysValidHalfWidth(sample);
   return Number.isFinite(half) ? [test.difference - half, test.difference + half] : null;
-}
-
-/** Sum of the profits of a variant's closed trades, percentage points. */
-function profitOf({ stages }: StoredChallenge, variant: Variant): number {
-  return stages.reduce((total, stage) => plus(total, stage[variant].sum), ZERO)[0];
 }

@@ -12,7 +12,7 @@ import {
 import type { Digest } from '#contract/values/digest.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { PLATFORM } from '#contract/values/names.ts';
-import { ZERO } from '#engine/stats/double-double.ts';
+import { plus, ZERO } from '#engine/stats/double-double.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';
 
 /** A challenge while a call changes it, with the events so far. */
@@ -142,6 +142,11 @@ export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open
     champion: stages.reduce((sum, stage) => sum + stage.champion[name], 0),
     challenger: stages.reduce((sum, stage) => sum + stage.challenger[name], 0),
   };
+}
+
+/** Sum of the profits of a variant's closed trades that count, percentage points. */
+export function profitOf({ stages }: StoredChallenge, variant: Variant): number {
+  return stages.reduce((total, stage) => plus(total, stage[variant].sum), ZERO)[0];
 }
 
 /** RES005 with the state of the challenge. */

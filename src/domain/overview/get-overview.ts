@@ -4,10 +4,11 @@ import {
   type OverviewJob,
   type OverviewPart,
 } from '#contract/platform/overview-api.ts';
+import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
 import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/job-limits.ts';
 import type { Caller } from '../access/access.ts';
-import { type ListCatalogDeps, visibleTo, withChallenges } from '../catalog/list-catalog.ts';
-import { isAwaitingPromotion } from '../challenges/challenge-state.ts';
+import { activeChallenges, type ListCatalogDeps, visibleTo } from '../catalog/list-catalog.ts';
+import { closedTrades, isAwaitingPromotion, profitOf } from '../challenges/challenge-state.ts';
 import { type ListAllChallengesDeps, listAllChallenges } from '../challenges/list-all-challenges.ts';
 import { freshnessOf } from '../data/get-data-freshness.ts';
 import type { Log, SeriesStore } from '../ports.ts';
@@ -106,8 +107,21 @@ async function readProduction(
     if (!isVisible || isVisible(entry.row)) found.push(entry);
     if (found.length > LIMITS.production || read === MAX_CATALOG_ROWS) break;
   }
-  const items = await withChallenges(deps, found.slice(0, LIMITS.production));
+  const shown = found.slice(0, LIMITS.production);
+  const active = await activeChallenges(deps, shown);
+  const items = shown.map(({ row }) => {
+    const challenge = active.get(row.model_name);
+    const active_challenge_id = challenge?.challenge_id ?? null;
+    return { ...row, active_challenge_id, live: challenge ? liveFigures(challenge) : null };
+  });
   return { items, more: found.length > LIMITS.production || read === MAX_CATALOG_ROWS };
+}
+
+/** Trades of the champion, which is the version in Production while the challenge is active. */
+function liveFigures(challenge: StoredChallenge) {
+  const { champion: trades } = closedTrades(challenge);
+  const mean_profit_pct = trades > 0 ? profitOf(challenge, 'champion') / trades : null;
+  return { challenge_id: challenge.challenge_id, trades, mean_profit_pct };
 }
 
 /** Challenges that are active, and those whose winner awaits its promotion. */

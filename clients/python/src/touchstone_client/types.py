@@ -3596,6 +3596,16 @@ class LabelRequest(TypedDict):
     """Tags from now on"""
 
 
+class LiveFigures(TypedDict):
+    """What traders reported of a version in its active challenge."""
+
+    challenge_id: str
+    trades: int
+    """Closed trades that count"""
+    mean_profit_pct: float | None
+    """Mean profit of these; null without any"""
+
+
 Lock = TypedDict("Lock", {
     "pair": "str | None",
     "side": "Literal[\"long\", \"short\"] | None",
@@ -4437,7 +4447,7 @@ class OverviewJob(TypedDict):
 
 
 class OverviewProduction1(TypedDict):
-    items: list[CatalogStrategy]
+    items: list[ProductionStrategy]
     more: bool
     """true: the list of this resource has more"""
 
@@ -4473,6 +4483,51 @@ class ProductionAt(TypedDict):
     """ISO 8601, UTC"""
     version: str | None
     """Version in Production at that time; null without one"""
+
+
+class ProductionStrategy(TypedDict):
+    name: str
+    model_name: str
+    version: str
+    stage: Literal["Production", "Staging"]
+    description: str
+    exchange: str
+    pairs: list[str]
+    timeframe: str
+    ml_engine: ProductionStrategyMlEngine
+    metrics: ProductionStrategyMetrics
+    backtest_run_id: str
+    owner: str
+    tags: list[str]
+    validation_status: Literal["pending", "passed", "failed", "skipped"]
+    look_ahead: NotRequired[Literal["certified", "sampled", "not_checked", "found"]]
+    """Result of the look-ahead bias check. Default: "not_checked\""""
+    waivers: list[Waiver]
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    promoted_at: str | None
+    active_challenge_id: str | None
+    """Active challenge of the model"""
+    live: LiveFigures | None
+    """null without an active challenge"""
+
+
+class ProductionStrategyMetrics(TypedDict):
+    total_trades: int
+    total_profit_pct: float
+    sharpe_ratio: float
+    profit_factor: float
+    win_rate: float
+    max_drawdown_pct: float
+    undefined_metrics: NotRequired[UndefinedMetrics]
+    """Absent in rows of earlier versions"""
+
+
+class ProductionStrategyMlEngine(TypedDict):
+    enabled: bool
+    model_type: str
 
 
 class PromoteReply(TypedDict):

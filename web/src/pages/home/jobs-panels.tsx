@@ -85,7 +85,6 @@ function JobRow(props: { readonly job: OverviewJob; readonly at: string; readonl
 }
 
 function JobLink({ job: { kind, id, name, experiment_name } }: { readonly job: OverviewJob }) {
-  const title = experiment_name ?? name;
   if (kind === 'collection') {
     return (
       <Link to="/data" search={{ collection: id }} title={name}>
@@ -94,13 +93,16 @@ function JobLink({ job: { kind, id, name, experiment_name } }: { readonly job: O
     );
   }
   return (
-    <Link
-      to={kind === 'backtest' ? '/backtests/$id' : '/hyperopt/$id'}
-      params={{ id }}
-      title={experiment_name ? `${name} · ${experiment_name}` : name}
-    >
-      {title}
-    </Link>
+    <>
+      <Link
+        to={kind === 'backtest' ? '/backtests/$id' : '/hyperopt/$id'}
+        params={{ id }}
+        title={experiment_name ? `${name} · ${experiment_name}` : name}
+      >
+        {name}
+      </Link>
+      {experiment_name && <span className="faint home-experiment">{experiment_name}</span>}
+    </>
   );
 }
 

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { Age } from '../../ui/parts.tsx';
+import { decimal, NO_VALUE, signed, tone } from '../../ui/format.ts';
+import { Age, Figure } from '../../ui/parts.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { VERSION_COLUMNS } from '../../ui/version-columns.tsx';
 import type { Overview } from './data.ts';
 import { OverviewPanel, type OverviewProps } from './overview-panel.tsx';
 
@@ -18,16 +18,46 @@ const COLUMNS: readonly Column<Version>[] = [
       </Link>
     ),
   },
-  ...VERSION_COLUMNS,
+  {
+    key: 'live-trades',
+    title: 'Live trades',
+    label: 'Closed trades in the running challenge',
+    isNumber: true,
+    cell: ({ live }) =>
+      live ? (
+        <Link to="/challenges/$id" params={{ id: live.challenge_id }}>
+          {decimal(live.trades, 0)}
+        </Link>
+      ) : (
+        NO_VALUE
+      ),
+  },
+  {
+    key: 'live-profit',
+    title: 'Live % a trade',
+    label: 'Mean profit of these trades',
+    isNumber: true,
+    tone: ({ live }) => tone(live?.mean_profit_pct),
+    cell: ({ live }) => signed(live?.mean_profit_pct, 'percent'),
+  },
+  {
+    key: 'backtest',
+    title: 'Backtest %',
+    label: 'Profit of its backtest',
+    isNumber: true,
+    cell: ({ metrics, look_ahead }) => (
+      <Figure state={look_ahead}>{signed(metrics.total_profit_pct, 'percent')}</Figure>
+    ),
+  },
   {
     key: 'promoted',
-    title: 'Promoted',
+    title: 'Since',
     isNumber: true,
     cell: ({ promoted_at, updated_at }) => <Age at={promoted_at ?? updated_at} />,
   },
 ];
 
-/** Versions in Production with the metrics of their backtests. */
+/** Versions in Production: what their live trades earned, beside the profit of their backtests. */
 export function ProductionPanel({ query }: OverviewProps) {
   return (
     <OverviewPanel
