@@ -7,17 +7,9 @@ import { foldWarnings } from '#contract/values/fold-warnings.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
 import { statedByRepeat } from '#contract/values/repeated-config.ts';
 import type { ApiClient } from './client.ts';
+import { addListOptions, type JobListOptions, listQueryOf, varyingParams } from './job-list.ts';
 import { latestId } from './jobs.ts';
-import {
-  boundsText,
-  given,
-  integer,
-  JSON_OPTION,
-  LIMIT,
-  queryOf,
-  readConfig,
-  UsageError,
-} from './options.ts';
+import { boundsText, given, integer, JSON_OPTION, queryOf, readConfig, UsageError } from './options.ts';
 import {
   figure,
   lookAheadText,
@@ -34,7 +26,7 @@ import {
 import { compareResults, comparisonText } from './reports/comparison.ts';
 import { backtestPath, type Job, loadResults, type Results } from './reports/load-results.ts';
 import { reportText, warningLines } from './reports/report-text.ts';
-import { addRunOptions, configWith, EXPERIMENT, type RunOptions, STATUS } from './run-options.ts';
+import { addRunOptions, configWith, EXPERIMENT, type RunOptions } from './run-options.ts';
 import { INTERRUPTED, resumeHint, type Session, sessionWith } from './session.ts';
 import { withSignalsFile } from './signals.ts';
 
@@ -83,14 +75,14 @@ export function addBacktestCommands(program: Command): void {
     process.exitCode = await session((opened) => rerun(opened, jobId, options));
   });
 
-  program
-    .command('jobs')
-    .description('list backtests, newest first')
-    .addOption(STATUS())
-    .option(...EXPERIMENT)
-    .option(...LIMIT)
+  addListOptions(
+    program.command('jobs').description('list backtests, newest first'),
+    'sharpe, sortino, calmar, profit, drawdown, trades, deflated',
+  )
     .option(...JSON_OPTION)
-    .action((options: JobsOptions) => session(({ client }) => printJobs(client, options)));
+    .action((options: JobListOptions) =>
+      session(({ client }) => printJobs(client, listQueryOf(program, options), options)),
+    );
 }
 
 /** Removes the defaults of new backtests from the help. */
@@ -239,53 +231,62 @@ function deflatedCell(deflation: DeflatedRatio): string {
   return `${number(deflation.deflated_sharpe_ratio, 3)}, ${trialsOfScope(deflation)}`;
 }
 
-interface JobsOptions {
-  readonly status?: string;
-  readonly experiment?: string;
-  readonly limit: number;
-  readonly json?: boolean;
-}
-
-async function printJobs(client: ApiClient, { status, experiment, limit, json }: JobsOptions): Promise<void> {
-  const page = await client.get<z.infer<typeof BacktestJobList>>(
-    `/api/v1/backtests?${queryOf({ limit, status, experiment_name: experiment })}`,
-  );
+async function printJobs(
+  client: ApiClient,
+  query: string,
+  { json, limit }: Pick<JobListOptions, 'json' | 'limit'>,
+): Promise<void> {
+  const page = await client.get<z.infer<typeof BacktestJobList>>(`/api/v1/backtests?${query}`);
   if (json) return console.log(JSON.stringify(page));
   const { items, next_cursor } = page;
   if (items.length === 0) {
-    console.log(`No backtests. Start one with: ${TOUCHSTONE} backtest ema_crossover`);
+    const isFiltered = query !== queryOf({ limit });
+    console.log(
+      isFiltered
+        ? `No backtest passes the filters. All: ${TOUCHSTONE} jobs`
+        : `No backtests. Start one with: ${TOUCHSTONE} backtest ema_crossover`,
+    );
     return;
   }
+  const columns = jobColumns(items);
   console.log(
     table(
-      [
-        'Job',
-        'Status',
-        'Strategy',
-        'Exchange',
-        'Experiment',
-        'Created (UTC)',
-        'Trades',
-        'Profit',
-        'Sharpe',
-        'Deflated',
-        'Look-ahead',
-      ],
-      items.map((job) => [
-        job.job_id,
-        queueText(job),
-        job.strategy,
-        job.exchange,
-        job.experiment_name,
-        minute(job.created_at),
-        job.result ? figure(job.look_ahead, number(job.result.total_trades, 0)) : '-',
-        figure(job.look_ahead, percent(job.result?.total_profit_pct)),
-        figure(job.look_ahead, resultText(job.result, 'sharpe_ratio')),
-        job.deflation && figure(job.look_ahead, deflatedCell(job.deflation)),
-        lookAheadText(job.look_ahead),
-      ]),
+      columns.map(([title]) => title),
+      items.map((job) => columns.map(([, cell]) => cell(job) ?? null)),
     ),
   );
   for (const job of items) if (job.error) console.log(`${job.job_id}: ${job.error}`);
   if (next_cursor) console.log(MORE_JOBS);
+}
+
+type ListedJob = z.infer<typeof BacktestJobList>['items'][number];
+type JobColumn = readonly [title: string, cell: (job: ListedJob) => string | number | null | undefined];
+
+/** Columns of the listed jobs; owner, session, tags and parameters only where they tell jobs apart. */
+function jobColumns(jobs: readonly ListedJob[]): readonly JobColumn[] {
+  const facts: readonly JobColumn[] = [
+    ['Owner', ({ owner }) => owner],
+    ['Session', ({ session }) => session],
+    ['Tags', ({ tags }) => tags.join(', ') || null],
+    ...varyingParams(jobs.map(({ params }) => params)).map(
+      (name): JobColumn => [name, ({ params }) => params[name]?.toString()],
+    ),
+  ];
+  return [
+    ['Job', ({ job_id }) => job_id],
+    ['Status', (job) => queueText(job)],
+    ['Strategy', ({ strategy }) => strategy],
+    ['Exchange', ({ exchange }) => exchange],
+    ['Experiment', ({ experiment_name }) => experiment_name],
+    ...facts.filter(([, cell]) => new Set(jobs.map(cell)).size > 1),
+    ['Created (UTC)', ({ created_at }) => minute(created_at)],
+    [
+      'Trades',
+      ({ look_ahead, result }) => (result ? figure(look_ahead, number(result.total_trades, 0)) : '-'),
+    ],
+    ['Profit', ({ look_ahead, result }) => figure(look_ahead, percent(result?.total_profit_pct))],
+    ['Sharpe', ({ look_ahead, result }) => figure(look_ahead, resultText(result, 'sharpe_ratio'))],
+    ['Deflated', ({ look_ahead, deflation }) => deflation && figure(look_ahead, deflatedCell(deflation))],
+    ['Look-ahead', ({ look_ahead }) => lookAheadText(look_ahead)],
+  ];
 }

@@ -200,7 +200,9 @@ function fill(path: string, values: Input): string {
   });
   for (const [name, value] of Object.entries(values)) {
     if (variables.has(name) || value === undefined || value === null) continue;
-    for (const each of [value].flat()) query.append(name, String(each));
+    if (typeof value === 'object' && !Array.isArray(value)) {
+      for (const [key, each] of Object.entries(value)) query.append(`${name}.${key}`, String(each));
+    } else for (const each of [value].flat()) query.append(name, String(each));
   }
   return query.size > 0 ? `${filled}?${query}` : filled;
 }

@@ -70,9 +70,12 @@ export function readParams(schema: z.ZodObject | undefined, params: Readonly<Rec
  */
 export function checkQueryNames(operation: Operation, query: URLSearchParams): void {
   if (!rejectsUnknownQuery(operation)) return;
-  const known = Object.keys(operation.query?.shape ?? {});
+  const shape = operation.query?.shape ?? {};
+  const known = Object.entries(shape).map(([name, parameter]) =>
+    isRecord(parameter) ? `${name}.<name>` : name,
+  );
   for (const name of query.keys()) {
-    if (name === '' || known.includes(name)) continue;
+    if (name === '' || known.includes(name) || isNamedValue(name, shape)) continue;
     const field = shorten(name);
     const nearest = nearestName(field, known);
     const list = known.length > 0 ? `. Known: ${known.join(', ')}` : ', which takes none';
@@ -91,22 +94,64 @@ export function checkQueryNames(operation: Operation, query: URLSearchParams): v
  */
 export function readQuery(schema: z.ZodObject | undefined, query: URLSearchParams) {
   return readAll(schema, (name, parameter) => {
+    if (isRecord(parameter)) return readNamedValues(name, query);
     const values = query.getAll(name);
     const isEmpty = values.every((value) => value === '');
     if (values.length === 0 || (isEmpty && z.safeParse(parameter, undefined).success)) return undefined;
     if (isList(parameter)) return values.flatMap((value) => value.split(',')).filter((value) => value !== '');
-    if (values.length > 1) {
-      throw new CodedError('VAL005', {
-        message: `${name} must be given once`,
-        field: name,
-        context: { value: values.slice(0, 10).map(shorten), count: values.length },
-      });
-    }
-    return values[0];
+    return onlyOne(name, values);
   });
 }
 
-type Raw = string | readonly string[] | undefined;
+/** The value of a parameter that was given once. Throws VAL005 for a repeated one. */
+function onlyOne(name: string, values: readonly string[]): string {
+  if (values.length === 1) return values[0]!;
+  throw new CodedError('VAL005', {
+    message: `${shorten(name)} must be given once`,
+    field: shorten(name),
+    context: { value: values.slice(0, 10).map(shorten), count: values.length },
+  });
+}
+
+/** Characters of a name in {@link readNamedValues}. */
+const MAX_VALUE_NAME = 100;
+
+/** Values of `params.fast=10` and `params[fast]=10` by name; undefined without any. Throws VAL005. */
+function readNamedValues(
+  parameter: string,
+  query: URLSearchParams,
+): Readonly<Record<string, string>> | undefined {
+  const keys = new Set([...query.keys()].filter((key) => nameOfValue(key, parameter) !== undefined));
+  if (keys.size === 0) return undefined;
+  const values = new Map<string, string[]>();
+  for (const key of keys) {
+    const name = nameOfValue(key, parameter)!;
+    // Copies of an object drop `__proto__`, so this filter would be ignored in silence.
+    if (name === '' || name === '__proto__' || name.length > MAX_VALUE_NAME) {
+      const message = `${shorten(key)} must name a value with 1 to ${MAX_VALUE_NAME} characters, such as ${parameter}.fast`;
+      throw new CodedError('VAL005', { message, field: shorten(key), context: { value: shorten(name) } });
+    }
+    values.set(name, [...(values.get(name) ?? []), ...query.getAll(key)]);
+  }
+  return Object.fromEntries(
+    [...values].map(([name, given]) => [name, onlyOne(`${parameter}.${name}`, given)]),
+  );
+}
+
+/** `fast` of `params.fast` and of `params[fast]`; undefined for the key of another parameter. */
+function nameOfValue(key: string, parameter: string): string | undefined {
+  if (key.startsWith(`${parameter}.`)) return key.slice(parameter.length + 1);
+  if (key.startsWith(`${parameter}[`) && key.endsWith(']')) return key.slice(parameter.length + 1, -1);
+  return undefined;
+}
+
+function isNamedValue(key: string, shape: Readonly<Record<string, z.core.$ZodType>>): boolean {
+  return Object.entries(shape).some(
+    ([name, parameter]) => isRecord(parameter) && nameOfValue(key, name) !== undefined,
+  );
+}
+
+type Raw = string | readonly string[] | Readonly<Record<string, string>> | undefined;
 
 function readAll(
   schema: z.ZodObject | undefined,
@@ -128,7 +173,8 @@ function readOne(name: string, parameter: z.core.$ZodType, raw: Raw): unknown {
     throw new CodedError('VAL004', { message: `${name} is required`, field: name });
   }
   const allowed = describe(parameter);
-  const value = typeof raw === 'string' ? shorten(raw) : raw.slice(0, 10).map(shorten);
+  const value =
+    typeof raw === 'string' ? shorten(raw) : Array.isArray(raw) ? raw.slice(0, 10).map(shorten) : null;
   throw new CodedError('VAL005', {
     message: `${name} ${sentence(allowed)}`,
     field: name,
@@ -136,9 +182,12 @@ function readOne(name: string, parameter: z.core.$ZodType, raw: Raw): unknown {
   });
 }
 
-function isList(schema: z.core.$ZodType): boolean {
+const isList = (schema: z.core.$ZodType) => isOfType(schema, 'array');
+const isRecord = (schema: z.core.$ZodType) => isOfType(schema, 'record');
+
+function isOfType(schema: z.core.$ZodType, type: 'array' | 'record'): boolean {
   const { def } = schema._zod as { def: { type: string; innerType?: z.core.$ZodType } };
-  return def.type === 'array' || (def.innerType !== undefined && isList(def.innerType));
+  return def.type === type || (def.innerType !== undefined && isOfType(def.innerType, type));
 }
 
 interface Allowed {
@@ -160,13 +209,18 @@ function describe(parameter: z.core.$ZodType): Allowed {
     type: schema.type === 'number' || schema.type === 'integer' ? schema.type : undefined,
     min: schema.minimum,
     max: schema.maximum,
-    allowed: schema.type === 'boolean' ? [true, false] : schema.enum,
+    allowed: schema.type === 'boolean' ? [true, false] : (schema.enum ?? allowedOfUnion(schema)),
     pattern: schema.pattern,
     min_length: schema.minLength,
     max_length: schema.maxLength,
     max_items: schema.maxItems,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** Names of a union of an enumeration with a pattern, which is described by its title; undefined for another schema. */
+function allowedOfUnion({ anyOf }: z.core.JSONSchema.BaseSchema): unknown[] | undefined {
+  return anyOf?.flatMap(({ enum: names, title }) => names ?? title ?? []);
 }
 
 function sentence(allowed: Allowed): string {

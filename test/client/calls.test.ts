@@ -45,7 +45,7 @@ describe('calls', () => {
   });
 
   it('names are path variables or query, and arrays are repeated', async () => {
-    const { connection, sent } = clientOf([json({ items: [] }), json({ items: [] })]);
+    const { connection, sent } = clientOf(Array.from({ length: 3 }, () => json({ items: [] })));
     await listBacktestTrades(connection, {
       job_id: 'bt-1',
       pair: ['BTC/USDT:USDT', 'ETH'],
@@ -53,9 +53,11 @@ describe('calls', () => {
       side: undefined,
     });
     await listBacktests(connection);
+    await listBacktests(connection, { params: { fast: 10, 'a b': true }, sort: 'params.fast' });
     expect(sent.map(({ url }) => url)).toEqual([
       '/services/backend/api/v1/backtests/bt-1/trades?pair=BTC%2FUSDT%3AUSDT&pair=ETH&limit=5',
       '/services/backend/api/v1/backtests',
+      '/services/backend/api/v1/backtests?params.fast=10&params.a+b=true&sort=params.fast',
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { searchPage } from '#adapters/dynamo/job-search.ts';
 import type { CodedError } from '#contract/values/errors.ts';
+import type { JobRow } from '#domain/jobs/job-list-ports.ts';
 import { select } from '#domain/mlflow/pages.ts';
 import { RUN_FIELDS } from '#domain/mlflow/runs.ts';
 import { afterOtherSearches } from '#domain/shared/search-work.ts';
@@ -30,9 +31,9 @@ const searchRuns = (filter: string) =>
 const searchJobs = (q: string, note: string) =>
   searchPage(
     (async function* () {
-      for (let row = 0; row < ROWS; row++) yield { job_id: `bt-${row}`, created_at: '2026-01-01' };
+      for (let row = 0; row < ROWS; row++) yield { job_id: `bt-${row}`, created_at: '2026-01-01' } as JobRow;
     })(),
-    { textsOf: () => [note], sortValue: () => null, sortsLast: () => false },
+    { textsOf: () => [note], metricOf: () => null },
     { q, sort_order: 'desc' },
     { limit: 20, cursor: null, scope: {} },
   );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openMarketStores } from '#adapters/open-market-stores.ts';
 import { runInProcess } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
@@ -85,6 +85,37 @@ describe('trials of variants of a year', () => {
     expect((await listed(fourth.job_id)).deflation).toEqual(fourth.trials.lowest);
     const { out } = await runInProcess(platform.home, ['jobs']);
     expect(out).toMatch(new RegExp(`${first.job_id}.* 0\\.\\d{3}, 4 trials of the owner`));
+  });
+
+  it('lists are sorted by the ratio of now, and runs without one come last in both directions', async () => {
+    for (const order of ['desc', 'asc']) {
+      const query = `sort=deflated_sharpe_ratio&sort_order=${order}&limit=100`;
+      const { items } = (await platform.get(`/api/v1/backtests?${query}`)).body;
+      const ratios: (number | null)[] = items.map((item: any) => item.deflated_sharpe_ratio);
+      const defined = ratios.filter((ratio) => ratio !== null);
+      expect(items.map(({ deflation }: any) => deflation?.deflated_sharpe_ratio ?? null)).toEqual(ratios);
+      expect(defined.length).toBeGreaterThan(3);
+      expect(ratios.slice(defined.length)).toEqual(ratios.slice(defined.length).map(() => null));
+      expect(defined).toEqual(defined.toSorted((a, b) => (order === 'asc' ? a - b : b - a)));
+    }
+  });
+
+  it('command jobs filters by the session that was typed, never by TOUCHSTONE_SESSION', async () => {
+    const ids = async (...args: string[]) => {
+      const { out } = await runInProcess(platform.home, ['jobs', '--limit', '100', '--json', ...args]);
+      return JSON.parse(out).items.map(({ job_id }: any) => job_id);
+    };
+    vi.stubEnv('TOUCHSTONE_SESSION', 'nothing-has-this-name');
+    const all = await ids();
+    expect(all).toContain(variants[0].job_id);
+    expect(await ids('--session', 'a')).toContain(fourth.job_id);
+    expect(await ids('--session', 'other')).toEqual([]);
+    vi.unstubAllEnvs();
+    expect(await ids('--param', 'fast=11.0', '--strategy', fourth.strategy)).toEqual([fourth.job_id]);
+    const [best] = await ids('--sort', 'sharpe', '--asc', '--session', 'a', '--param', 'fast=11');
+    expect(best).toBe(fourth.job_id);
+    const { out } = await runInProcess(platform.home, ['jobs', '--param', 'fast=12345']);
+    expect(out).toContain('No backtest passes the filters');
   });
 
   it('a new name of the session resets nothing', async () => {

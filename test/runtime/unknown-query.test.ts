@@ -48,7 +48,9 @@ describe('unknown query parameter', () => {
   });
 
   it.each(STRICT)('is VAL005 with its name and the known ones: $name', async ({ app, operation, path }) => {
-    const known = Object.keys(operation.query?.shape ?? {});
+    const known = Object.keys(operation.query?.shape ?? {}).map((name) =>
+      name === 'params' ? 'params.<name>' : name,
+    );
     for (const method of ['GET', 'HEAD']) {
       const url = `${path.replaceAll(/\{\w+\}/g, 'bt-1')}?limt=5&__proto__=1`;
       const response = await app.request(url, { method });

@@ -15,12 +15,12 @@ import {
 import { withoutReplacedLimit } from '#contract/values/repeated-config.ts';
 import { type AccountOptions, accountFields } from '../account-options.ts';
 import type { ApiClient } from '../client.ts';
+import { addListOptions, type JobListOptions, listQueryOf } from '../job-list.ts';
 import { boundsText, given, integer, jsonOrText, LIMIT, listOf, readConfig } from '../options.ts';
-import { addAccountOptions, addMarketOptions, EXPERIMENT, STATUS } from '../run-options.ts';
+import { addAccountOptions, addMarketOptions, EXPERIMENT } from '../run-options.ts';
 import { INTERRUPTED, type RunInSession, resumeHint, type Session, sessionWith } from '../session.ts';
 import {
   cancelHyperopt,
-  type ListOptions,
   printFinalResult,
   printHyperopts,
   printResult,
@@ -79,14 +79,14 @@ export function addHyperoptCommands(program: Command): void {
   ofJob('cancel', 'cancel a hyperopt job; finished trials are kept').action((jobId: string, { json }: Json) =>
     session(({ client }) => cancelHyperopt(client, jobId, json)),
   );
-  hyperopt
-    .command('list')
-    .description('list hyperopt jobs, newest first')
-    .addOption(STATUS())
-    .option(...EXPERIMENT)
-    .option(...LIMIT)
+  addListOptions(
+    hyperopt.command('list').description('list hyperopt jobs, newest first'),
+    'best_value, progress, deflated',
+  )
     .option('--json', 'print the raw JSON response')
-    .action((options: ListOptions) => session(({ client }) => printHyperopts(client, options)));
+    .action((options: JobListOptions) =>
+      session(({ client }) => printHyperopts(client, listQueryOf(program, options), options)),
+    );
 }
 
 interface WatchOptions extends Json {

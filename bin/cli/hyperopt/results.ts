@@ -13,6 +13,7 @@ import { TOUCHSTONE } from '#contract/values/names.ts';
 import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { windowFigures } from '#contract/values/trial-windows.ts';
 import type { ApiClient } from '../client.ts';
+import type { JobListOptions } from '../job-list.ts';
 import { queryOf } from '../options.ts';
 import {
   compactNumber,
@@ -254,20 +255,17 @@ function valueText(value: Value | undefined): string {
     .join(' ');
 }
 
-export interface ListOptions {
-  readonly status?: string;
-  readonly experiment?: string;
-  readonly limit: number;
-  readonly json?: boolean;
-}
-
-export async function printHyperopts(client: ApiClient, options: ListOptions): Promise<void> {
-  const { limit, status, experiment } = options;
-  const query = queryOf({ limit, status, experiment_name: experiment });
+export async function printHyperopts(
+  client: ApiClient,
+  query: string,
+  options: Pick<JobListOptions, 'json' | 'limit'>,
+): Promise<void> {
   const page = await client.get<z.infer<typeof HyperoptList>>(`/api/v1/hyperopt?${query}`);
   if (options.json) return console.log(JSON.stringify(page));
   if (page.items.length === 0) {
-    console.log(`No hyperopt jobs. Start one with: ${TOUCHSTONE} hyperopt start ml_classifier --watch`);
+    const isFiltered = query !== queryOf({ limit: options.limit });
+    if (isFiltered) console.log(`No hyperopt job passes the filters. All: ${TOUCHSTONE} hyperopt list`);
+    else console.log(`No hyperopt jobs. Start one with: ${TOUCHSTONE} hyperopt start ml_classifier --watch`);
     return;
   }
   console.log(

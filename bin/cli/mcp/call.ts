@@ -47,6 +47,10 @@ function pathOf({ path, query }: Operation, args: Arguments): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ? fieldsOf(query, args) : {})) {
     if (value === null) continue;
+    if (typeof value === 'object' && !Array.isArray(value)) {
+      for (const [key, each] of Object.entries(value)) search.append(`${name}.${key}`, textOf(key, each));
+      continue;
+    }
     for (const each of [value].flat()) search.append(name, textOf(name, each));
   }
   return search.size > 0 ? `${filled}?${search}` : filled;

@@ -57,6 +57,11 @@ class Calls(unittest.TestCase):
         ts.connection.pause = self.pauses.append
         return ts
 
+    def test_values_by_name_are_parameters_of_their_own(self):
+        ts = self.platform(httpx.Response(200, json={"items": [], "next_cursor": None}))
+        self.assertEqual(list(ts.backtests(params={"fast": 10, "on": True}, session=None)), [])
+        self.assertEqual(self.requests[0][1].query, b"params.fast=10&params.on=true")
+
     def headers(self, name):
         return [headers.get(name) for _, _, headers, _ in self.requests]
 

@@ -6,6 +6,7 @@ import {
   type HyperoptJobIn,
   HyperoptOutcome,
   Improvement,
+  OverfittingReport,
   STUDY_KIND,
   StoredHyperoptJob,
   TrialCounts,
@@ -17,7 +18,7 @@ import type { TrialInputs } from '#domain/hyperopt/trial-inputs.ts';
 import {
   failureOf,
   JobRecords,
-  LISTED_TIMES,
+  LISTED_OWN,
   ListedItem,
   ListedMarket,
   marketPaths,
@@ -27,24 +28,38 @@ import {
 import { type Item, jobKey, parseItem } from './stored-items.ts';
 import { retryOnConflict, unlessConditionFails } from './transactions.ts';
 
+/** Parts of an outcome that lists show; an outcome of an earlier version may lack some. */
+const ListedOutcome = HyperoptOutcome.pick({ look_ahead: true, best_params: true })
+  .extend({ overfitting: OverfittingReport.pick({ deflated_sharpe_ratio: true }) })
+  .partial();
+
 const ListedHyperopt = ListedItem.extend({
   base: ListedMarket,
   config: HyperoptJobConfig.pick({ objective_metric: true, direction: true, permutations: true }),
   trials: TrialCounts,
   permuted_searches: z.int().optional(),
   improvements: z.array(Improvement).default([]),
-  outcome: HyperoptOutcome.pick({ look_ahead: true }).optional(),
+  outcome: ListedOutcome.optional(),
 });
 
 function toRow(item: Item): HyperoptRow {
   const { error_summary, base, config, outcome, ...row } = parseItem(ListedHyperopt, item);
   const look_ahead = outcome ? lookAheadOf(outcome).state : null;
-  return { ...row, ...base, ...config, error: error_summary ?? null, look_ahead };
+  return {
+    ...row,
+    ...base,
+    ...config,
+    error: error_summary ?? null,
+    look_ahead,
+    params: outcome?.best_params ?? null,
+    deflated_sharpe_ratio: outcome?.overfitting?.deflated_sharpe_ratio ?? null,
+    tags: [],
+  };
 }
 
-/** Value of a row that a list can be sorted by. */
-function sortValue(row: HyperoptRow, sort: string): number | string | null {
-  if (sort === 'created_at') return row.created_at;
+/** Number of a row that a list can be sorted by. */
+function metricOf(row: HyperoptRow, sort: string): number | null {
+  if (sort === 'deflated_sharpe_ratio') return row.deflated_sharpe_ratio;
   if (sort === 'best_value') return row.trials.best_value;
   const { ended, total } = allTrials(row);
   return ended / total;
@@ -63,19 +78,20 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
       toJob,
       rows: {
         attributes: [
-          ...LISTED_TIMES,
+          ...LISTED_OWN,
           ...marketPaths('base'),
           'config.objective_metric',
           'config.direction',
           'config.permutations',
           'improvements',
           'outcome.look_ahead',
+          'outcome.best_params',
+          'outcome.overfitting.deflated_sharpe_ratio',
           'permuted_searches',
         ],
         toRow,
         textsOf,
-        sortValue,
-        sortsLast: (row, sort) => sort === 'best_value' && row.look_ahead === 'found',
+        metricOf,
       },
     });
   }

@@ -3,10 +3,18 @@ import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtests/ba
 import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
 import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/values/tables.ts';
 import { type Caller, mayAccess, principalsOf } from '#domain/access/access.ts';
-import type { JobActivity, JobCount, JobFilter, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
+import type {
+  JobActivity,
+  JobCount,
+  JobFilter,
+  JobPage,
+  JobSearch,
+  ListedJobRow,
+  ReadSortValues,
+} from '#domain/jobs/job-list-ports.ts';
 import { afterOtherSearches } from '#domain/shared/search-work.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { countOf, type Searchable, searchPage } from './job-search.ts';
+import { countOf, type Searchable, scopeOfFacts, searchPage } from './job-search.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
 import { mergeSorted } from './merge-sorted.ts';
 import { batchGet, type Item, JOB_ITEM } from './stored-items.ts';
@@ -21,7 +29,7 @@ const FILTERED_PAGE = 300;
 const SEARCHED_PAGE = 500;
 
 /** The rows of the list of one kind of jobs. */
-export interface JobRows<Row> extends Searchable<Row & Position> {
+export interface JobRows<Row extends ListedJobRow> extends Searchable<Row> {
   readonly kind: string;
   /**
    * Attributes of a job that its row needs, in addition to those of {@link ListedJob} and of the indexes. Dots separate the names of a
@@ -33,7 +41,7 @@ export interface JobRows<Row> extends Searchable<Row & Position> {
 }
 
 /** Lists of the jobs of one kind, newest first: all jobs, or those visible to a caller. */
-export class JobList<Row extends Position & { readonly status: JobStatus }> implements JobActivity<Row> {
+export class JobList<Row extends ListedJobRow> implements JobActivity<Row> {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
   readonly #type: JobRows<Row>;
@@ -50,6 +58,7 @@ export class JobList<Row extends Position & { readonly status: JobStatus }> impl
     limit: number,
     cursor: string | null,
     search?: JobSearch,
+    sortValues?: ReadSortValues<Row>,
   ): Promise<JobPage<Row>> {
     const { status = null, experiment_name: experiment = null, strategy, visibleTo } = filter;
     const scope = {
@@ -62,7 +71,9 @@ export class JobList<Row extends Position & { readonly status: JobStatus }> impl
     if (search) {
       const { q = null, sort = null, sort_order, pinned } = search;
       const pin = { ...(pinned !== undefined && { pinned: String(pinned) }) };
-      const page = { limit, cursor, scope: { ...scope, q, sort, sort_order, ...pin } };
+      // The names of filters and of parameters differ.
+      const searchScope = { ...scopeOfFacts(search), ...scope, q, sort, sort_order, ...pin };
+      const page = { limit, cursor, scope: searchScope, sortValues };
       const rows = this.#rows(filter, SEARCHED_PAGE);
       return afterOtherSearches(() => searchPage(rows, this.#type, search, page));
     }

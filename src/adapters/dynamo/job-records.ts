@@ -22,6 +22,7 @@ import type {
   JobPage,
   JobSearch,
   ListedJobRow,
+  ReadSortValues,
 } from '#domain/jobs/job-list-ports.ts';
 import type { QueueJob } from '#domain/queue/queue-ports.ts';
 import { DynamoExperiments } from './experiments.ts';
@@ -47,10 +48,11 @@ export const ListedItem = z.object({
   error_summary: z.string().optional(),
   started_at: z.string().nullable().default(null),
   finished_at: z.string().nullable().default(null),
+  session: z.string().nullable().default(null),
 });
 
 /** Attributes of {@link ListedItem} that the list indexes lack. */
-export const LISTED_TIMES = ['started_at', 'finished_at'] as const;
+export const LISTED_OWN = ['started_at', 'finished_at', 'session'] as const;
 
 /** Market of a listed job, from its configuration. */
 export const ListedMarket = ResolvedBacktestConfig.pick({
@@ -94,7 +96,7 @@ export interface JobChange {
 }
 
 /** The jobs of one store. */
-interface JobType<Job, Row> {
+interface JobType<Job, Row extends ListedJobRow> {
   /** Kinds of the jobs. Lists show the first. */
   readonly kinds: readonly [string, ...string[]];
   /** True for an item of the store: the table has those of both, and a request may name the other's. */
@@ -159,8 +161,9 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
     limit: number,
     cursor: string | null,
     search?: JobSearch,
+    sortValues?: ReadSortValues<Row>,
   ): Promise<JobPage<Row>> {
-    return this.listOf(this.#type.kinds[0]).page(filter, limit, cursor, search);
+    return this.listOf(this.#type.kinds[0]).page(filter, limit, cursor, search, sortValues);
   }
 
   async count(filter: JobFilter): Promise<JobCount> {

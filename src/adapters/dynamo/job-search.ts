@@ -1,10 +1,18 @@
 import { JOB_LIST_LIMITS } from '#contract/values/job-limits.ts';
-import type { JobCount, JobPage, JobSearch } from '#domain/jobs/job-list-ports.ts';
+import type {
+  JobCount,
+  JobFacts,
+  JobPage,
+  JobSearch,
+  ListedJobRow,
+  ReadSortValues,
+} from '#domain/jobs/job-list-ports.ts';
+import { matchesFacts, parameterOf } from '#domain/jobs/match-job.ts';
 import { SearchWork } from '#domain/shared/search-work.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from './cursor.ts';
 import { listPosition } from './job-sharing.ts';
 
-type Row = { readonly job_id: string; readonly created_at: string };
+type Row = ListedJobRow;
 
 /** How the rows of one kind of jobs are searched. */
 export interface Searchable<R extends Row> {
@@ -12,10 +20,8 @@ export interface Searchable<R extends Row> {
   readonly textsOf: (row: R) => readonly (string | null)[];
   /** Absent: jobs of this kind cannot be pinned. */
   readonly isPinned?: (row: R) => boolean;
-  /** Value of a name that the list can be sorted by; null: the job has none. */
-  readonly sortValue: (row: R, sort: string) => number | string | null;
-  /** True for a row that comes after all others in the order of this value. */
-  readonly sortsLast: (row: R, sort: string) => boolean;
+  /** Value of a metric that the list can be sorted by; null: the job has none. */
+  readonly metricOf: (row: R, sort: string) => number | null;
 }
 
 /** Place of a row in the order of a search. */
@@ -25,21 +31,64 @@ interface Place {
   readonly position: string;
 }
 
+interface SearchedPage<R> {
+  readonly limit: number;
+  readonly cursor: string | null;
+  readonly scope: CursorScope;
+  readonly sortValues?: ReadSortValues<R> | undefined;
+}
+
+/** Filters of a search as the scope of its cursors has them. */
+export function scopeOfFacts({ session, owner, exchange, tag, look_ahead, params }: JobFacts): CursorScope {
+  const given = { session, owner, exchange, tag, look_ahead };
+  const values = Object.entries(params ?? {}).map(([name, value]) => [`params.${name}`, String(value)]);
+  return Object.fromEntries(
+    [...Object.entries(given), ...values].filter((each): each is [string, string] => each[1] !== undefined),
+  );
+}
+
+/** Values of rows themselves. Rows with a look-ahead bias come last in the order of any other value, a metric. */
+const OWN_VALUES = ['created_at', 'strategy', 'owner', 'exchange', 'session', 'look_ahead'] as const;
+const PARAMETER_PREFIX = 'params.';
+
+function isOwnValue(sort: string): boolean {
+  // The progress of a search is not a result.
+  return sort === 'progress' || sort.startsWith(PARAMETER_PREFIX) || OWN_VALUES.some((own) => own === sort);
+}
+
+function sortValueOf<R extends Row>(
+  row: R,
+  sort: string,
+  metricOf: Searchable<R>['metricOf'],
+): number | string | boolean | null {
+  if (sort.startsWith(PARAMETER_PREFIX)) return parameterOf(row.params, sort.slice(PARAMETER_PREFIX.length));
+  const own = OWN_VALUES.find((each) => each === sort);
+  return own ? row[own] : metricOf(row, sort);
+}
+
+/** Characters of a text by which rows are sorted: a part of a cursor is bounded, in which one may need six. */
+const COMPARED_CHARACTERS = 40;
+
+function comparable(value: number | string | boolean | null): Place['value'] {
+  return value === null || typeof value === 'number' ? value : String(value).slice(0, COMPARED_CHARACTERS);
+}
+
 /**
  * One page of a search through the newest rows of a list. Every page reads them again: a stored order would need an index for
  * each value.
  *
  * @param rows newest first
+ * @param sortValues absent: the rows have what they are sorted by
  * @throws CodedError VAL006 for a cursor that is invalid or was made with another filter, VAL005 for words that compare too much
  *   text
  */
 export async function searchPage<R extends Row>(
   rows: AsyncIterable<R>,
-  { textsOf, isPinned, sortValue, sortsLast }: Searchable<R>,
+  { textsOf, isPinned, metricOf }: Searchable<R>,
   search: JobSearch,
-  page: { readonly limit: number; readonly cursor: string | null; readonly scope: CursorScope },
+  page: SearchedPage<R>,
 ): Promise<JobPage<R>> {
-  const { limit, cursor, scope } = page;
+  const { limit, cursor, scope, sortValues } = page;
   const { q, pinned, sort = 'created_at', sort_order } = search;
   const after = cursor === null ? undefined : decodePlace(cursor, scope);
   const words = [...new Set((q ?? '').toLowerCase().split(/\s+/))];
@@ -48,15 +97,17 @@ export async function searchPage<R extends Row>(
   const work = new SearchWork('q');
   for (const row of newest) {
     const isWanted = pinned === undefined || isPinned?.(row) === pinned;
-    if (isWanted && hasWords(textsOf(row), words, work)) matching.push(row);
+    if (isWanted && matchesFacts(row, search) && hasWords(textsOf(row), words, work)) matching.push(row);
     await work.turn();
   }
   const comparison = comparisonOf(sort_order);
+  const read = await sortValues?.(matching);
+  const sortedBy = (row: R) => (read ? (read.get(row.job_id) ?? null) : sortValueOf(row, sort, metricOf));
   const places = matching
     .map((row) => ({
       row,
-      last: sortsLast(row, sort),
-      value: sortValue(row, sort),
+      last: !isOwnValue(sort) && row.look_ahead === 'found',
+      value: comparable(sortedBy(row)),
       position: listPosition(row),
     }))
     .sort(comparison);
@@ -94,7 +145,10 @@ function hasWords(texts: readonly (string | null)[], words: readonly string[], w
   });
 }
 
-/** Rows without a value come after those with one in both orders; among equal values the newest comes first. */
+/**
+ * Rows without a value come after those with one in both orders; among equal values the newest comes first. Numbers come before texts:
+ * a parameter may be either, by the strategy.
+ */
 function comparisonOf(order: JobSearch['sort_order']) {
   const sign = order === 'asc' ? 1 : -1;
   return (a: Place, b: Place): number => {
@@ -102,8 +156,12 @@ function comparisonOf(order: JobSearch['sort_order']) {
     if (a.value === b.value) return a.position > b.position ? -1 : Number(a.position < b.position);
     if (a.value === null) return 1;
     if (b.value === null) return -1;
-    return a.value < b.value ? -sign : sign;
+    return isBelow(a.value, b.value) ? -sign : sign;
   };
+}
+
+function isBelow(a: number | string, b: number | string): boolean {
+  return typeof a === typeof b ? a < b : typeof a === 'number';
 }
 
 function encodePlace({ last, value, position }: Place, scope: CursorScope): string {

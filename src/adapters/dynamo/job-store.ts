@@ -5,6 +5,7 @@ import {
   BacktestResult,
   JOB_KINDS,
   type JobIn,
+  ResolvedBacktestConfig,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
 import { LookAhead, lookAheadOf } from '#contract/config/look-ahead.ts';
@@ -19,7 +20,7 @@ import {
   failureOf,
   type JobChange,
   JobRecords,
-  LISTED_TIMES,
+  LISTED_OWN,
   ListedItem,
   ListedMarket,
   marketPaths,
@@ -32,13 +33,12 @@ import { transact } from './transactions.ts';
 
 const ListedBacktest = ListedItem.extend({
   priority: z.int(),
-  config: ListedMarket,
+  config: ListedMarket.extend({ params: ResolvedBacktestConfig.shape.params.default({}) }),
   execution_input: BacktestExecutionInput.pick({ image: true }),
   task: z.string().optional(),
   progress: z.number().default(0),
   result: BacktestResult.nullable().default(null),
   sparkline: z.array(z.number()).nullable().default(null),
-  session: z.string().nullable().default(null),
   trial_record: TrialRecord.nullable().default(null),
   look_ahead: LookAhead.optional(),
   notes: z.string().default(''),
@@ -57,9 +57,8 @@ function toRow(item: Item): JobRow {
   return { ...row, ...config, error: error_summary ?? null, imageTask, look_ahead: state };
 }
 
-/** Value of a row that a list can be sorted by. */
-function sortValue(row: JobRow, sort: string): number | string | null {
-  if (sort === 'created_at') return row.created_at;
+/** Metric of a row that a list can be sorted by. */
+function metricOf(row: JobRow, sort: string): number | null {
   const value = row.result ? comparableValue(row.result, sort) : null;
   // A cursor is JSON, which has no infinity.
   return value === Number.POSITIVE_INFINITY ? Number.MAX_VALUE : value;
@@ -79,13 +78,13 @@ export class DynamoJobStore
       toJob: (item) => parseItem(StoredBacktestJob, item),
       rows: {
         attributes: [
-          ...LISTED_TIMES,
+          ...LISTED_OWN,
           ...marketPaths('config'),
+          'config.params',
           'execution_input.image',
           'task',
           'progress',
           'sparkline',
-          'session',
           'trial_record',
           'look_ahead',
           'notes',
@@ -93,8 +92,7 @@ export class DynamoJobStore
           'pinned',
         ],
         toRow,
-        sortValue,
-        sortsLast: (row, sort) => sort !== 'created_at' && row.look_ahead === 'found',
+        metricOf,
         textsOf: (row) => [...textsOf(row), row.notes, ...row.tags],
         isPinned: ({ pinned }) => pinned,
       },

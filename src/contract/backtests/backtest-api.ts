@@ -246,7 +246,13 @@ export const BacktestJobSummary = z
       description:
         'Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions',
     }),
+    params: ResolvedBacktestConfig.shape.params.meta({
+      description: 'Values of all parameters of the strategy',
+    }),
     look_ahead: ListedLookAhead,
+    deflated_sharpe_ratio: Deflation.shape.deflated_sharpe_ratio.meta({
+      description: 'That of `deflation`; null without one',
+    }),
     deflation: Deflation.nullable().meta({
       description:
         "The Sharpe ratio deflated by the owner's trials of now, where `trials` of the job has those of its completion. null until completed, and for jobs of earlier versions",
@@ -322,7 +328,7 @@ const SORTABLE_METRICS = BacktestResult.omit({
 }).keyof().options;
 
 export const BacktestListQuery = z.object({
-  ...jobListFields(['created_at', ...SORTABLE_METRICS]),
+  ...jobListFields(SORTABLE_METRICS),
   pinned: booleanParameter(
     'Only jobs that are pinned, or that are not. Covers the same jobs as `q`',
   ).optional(),

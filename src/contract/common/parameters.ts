@@ -59,6 +59,13 @@ export function stringParameter(max: number, description: string) {
 }
 
 /**
+ * Values by name: `params.fast=10`, or `params[fast]=10` as generators of OpenAPI write it. A value arrives as a string.
+ */
+export function namedParameters(description: string) {
+  return z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])).meta({ description });
+}
+
+/**
  * One or more strings: the parameter repeated, or one parameter with commas. Without `maxLength` the domain checks the
  * length, with another code.
  */

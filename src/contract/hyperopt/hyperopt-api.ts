@@ -100,6 +100,10 @@ export const HyperoptSummary = z
     objective_metric: HyperoptJobConfig.shape.objective_metric,
     direction: HyperoptJobConfig.shape.direction,
     look_ahead: ListedLookAhead,
+    params: FoundParams.nullable().meta({ description: 'The best parameters; null until completed' }),
+    deflated_sharpe_ratio: OverfittingReport.shape.deflated_sharpe_ratio.meta({
+      description: 'That of `overfitting` of the result; null until completed',
+    }),
     sparkline: z.array(z.number()).length(SPARKLINE_LENGTH).nullable().meta({
       description:
         'Best value so far, at even distances over the finished trials from the first complete one. null before it, and for jobs of earlier versions',
@@ -208,7 +212,7 @@ export const HyperoptParams = z.object({
     .meta({ description: 'Shape `ho-<id>`' }),
 });
 
-export const HyperoptListQuery = z.object(jobListFields(['created_at', 'best_value', 'progress']));
+export const HyperoptListQuery = z.object(jobListFields(['best_value', 'progress']));
 export type HyperoptListQuery = z.output<typeof HyperoptListQuery>;
 
 export const HyperoptTrialsQuery = z.object({

@@ -198,6 +198,7 @@ function parameters(location: 'path' | 'query', schema: z.ZodObject | undefined)
     in: location,
     description,
     required: location === 'path' || !z.safeParse(schema.shape[name] as z.ZodType, undefined).success,
+    ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
     schema: rest,
   }));
 }

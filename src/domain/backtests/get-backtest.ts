@@ -4,7 +4,7 @@ import type { BacktestReport, TradesPage } from '#contract/backtests/report.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import type { Caller } from '../access/access.ts';
 import type { ReadProgress } from '../image-runs/image-run-ports.ts';
-import type { JobPage, JobRow } from '../jobs/job-list-ports.ts';
+import type { JobPage, JobRow, ReadSortValues } from '../jobs/job-list-ports.ts';
 import { listJobs } from '../jobs/list-jobs.ts';
 import type { JobStore, Log, ResultStore } from '../ports.ts';
 import { expired, unknownBacktest } from '../shared/unknown-resources.ts';
@@ -138,8 +138,9 @@ export async function getBacktestReport(
 export async function listBacktests(
   deps: BacktestProgressDeps,
   query: BacktestListQuery & { readonly caller: Caller },
+  sortValues?: ReadSortValues<JobRow>,
 ): Promise<JobPage<JobRow>> {
-  const page = await listJobs(deps.jobs, query);
+  const page = await listJobs(deps.jobs, query, sortValues);
   const items = await Promise.all(page.items.map((row) => withImageProgress(deps, row)));
   return { ...page, items };
 }

@@ -1,5 +1,4 @@
 import type { CollectionOutcome } from '#contract/backtests/backtest.ts';
-import type { LookAheadState } from '#contract/config/look-ahead.ts';
 import type {
   Direction,
   EndedTrial,
@@ -34,7 +33,7 @@ export interface HyperoptRow extends ListedJobRow {
   readonly direction: Direction;
   readonly improvements: readonly Improvement[];
   /** Null until completed. */
-  readonly look_ahead: LookAheadState | null;
+  readonly deflated_sharpe_ratio: number | null;
 }
 
 /** Hyperopt jobs. Every transition is one conditional write; a terminal state never changes. */

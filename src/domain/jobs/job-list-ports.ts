@@ -25,7 +25,16 @@ export interface ListedJobRow {
   readonly date_range: { readonly start: string; readonly end: string };
   readonly started_at: string | null;
   readonly finished_at: string | null;
+  readonly session: string | null;
+  /** Null until completed. */
+  readonly look_ahead: LookAheadState | null;
+  /** Parameters of a backtest, the best ones of a hyperopt job; null until these are known. */
+  readonly params: JobParams | null;
+  readonly tags: readonly string[];
 }
+
+/** Values of parameters by name. */
+export type JobParams = Readonly<Record<string, string | number | boolean>>;
 
 /** Row of a list of backtests. */
 export interface JobRow extends ListedJobRow {
@@ -36,13 +45,9 @@ export interface JobRow extends ListedJobRow {
   /** Task of a running job that a registered image runs; null: the progress is in the job's item. */
   readonly imageTask: string | null;
   readonly sparkline: readonly number[] | null;
-  readonly session: string | null;
   /** Null until completed, and for jobs of earlier versions. */
   readonly trial_record: TrialRecord | null;
-  /** Null until completed. */
-  readonly look_ahead: LookAheadState | null;
   readonly notes: string;
-  readonly tags: readonly string[];
   readonly pinned: boolean;
 }
 
@@ -61,8 +66,19 @@ export interface JobFilter {
   readonly strategy?: string;
 }
 
+/** Filters of a search by what the rows have; absent ones pass every job. */
+export interface JobFacts {
+  readonly session?: string;
+  readonly owner?: string;
+  readonly exchange?: string;
+  readonly tag?: string;
+  readonly look_ahead?: LookAheadState;
+  /** Values of parameters as they are written; numbers compare as numbers. */
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
 /** Search through the newest jobs that pass a filter. */
-export interface JobSearch {
+export interface JobSearch extends JobFacts {
   /** Only jobs with each of these words, in either case. Absent: all. */
   readonly q?: string;
   /** Only jobs that are pinned, or that are not. Absent: all. */
@@ -71,6 +87,9 @@ export interface JobSearch {
   readonly sort?: string;
   readonly sort_order: 'asc' | 'desc';
 }
+
+/** Values that rows are sorted by which are not in the rows themselves, by the ID of the job; null: the job has none. */
+export type ReadSortValues<Row> = (rows: readonly Row[]) => Promise<ReadonlyMap<string, number | null>>;
 
 /** Page of a list of jobs. */
 export interface JobPage<Row> {
@@ -94,8 +113,15 @@ export interface JobLists<Row> {
    * Newest first, or as the search says. Throws VAL006 for a cursor that is broken or was made with another filter.
    *
    * @param search absent: all jobs of the filter
+   * @param sortValues absent: the rows have what they are sorted by
    */
-  list(filter: JobFilter, limit: number, cursor: string | null, search?: JobSearch): Promise<JobPage<Row>>;
+  list(
+    filter: JobFilter,
+    limit: number,
+    cursor: string | null,
+    search?: JobSearch,
+    sortValues?: ReadSortValues<Row>,
+  ): Promise<JobPage<Row>>;
   /** Counts the jobs of a filter, up to a limit. */
   count(filter: JobFilter): Promise<JobCount>;
 }

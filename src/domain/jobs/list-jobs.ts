@@ -1,9 +1,11 @@
 import type { JobStatus } from '#contract/backtests/backtest.ts';
 import type { Caller } from '../access/access.ts';
-import type { JobLists, JobPage, JobSearch } from './job-list-ports.ts';
+import type { JobFacts, JobLists, JobPage, JobSearch, ReadSortValues } from './job-list-ports.ts';
+
+type Undefinable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** Query of a list of jobs of any kind, and its caller. */
-export interface JobListInput {
+export interface JobListInput extends Undefinable<JobFacts> {
   /** Admins see all jobs; others see jobs they own or that are shared with them. */
   readonly caller: Caller;
   readonly limit: number;
@@ -19,8 +21,16 @@ export interface JobListInput {
   readonly count: boolean;
 }
 
-/** Jobs visible to the caller. Throws VAL006 for a cursor that is broken or was made with another filter. */
-export async function listJobs<Row>(jobs: JobLists<Row>, input: JobListInput): Promise<JobPage<Row>> {
+/**
+ * Jobs visible to the caller. Throws VAL006 for a cursor that is broken or was made with another filter.
+ *
+ * @param sortValues absent: the rows have what they are sorted by
+ */
+export async function listJobs<Row>(
+  jobs: JobLists<Row>,
+  input: JobListInput,
+  sortValues?: ReadSortValues<Row>,
+): Promise<JobPage<Row>> {
   const { caller, limit, cursor = null, status, experiment_name, strategy } = input;
   const filter = {
     ...(!caller.isAdmin && { visibleTo: caller }),
@@ -30,7 +40,7 @@ export async function listJobs<Row>(jobs: JobLists<Row>, input: JobListInput): P
   };
   const search = searchOf(input);
   const [page, counted] = await Promise.all([
-    jobs.list(filter, limit, cursor, search),
+    jobs.list(filter, limit, cursor, search, sortValues),
     input.count && !search ? jobs.count(filter) : null,
   ]);
   // A search has counted already.
@@ -38,12 +48,9 @@ export async function listJobs<Row>(jobs: JobLists<Row>, input: JobListInput): P
 }
 
 /** Undefined when the query has no part that is a search. */
-function searchOf({ q, pinned, sort, sort_order }: JobListInput): JobSearch | undefined {
-  if (q === undefined && pinned === undefined && sort === undefined) return undefined;
-  return {
-    sort_order,
-    ...(q !== undefined && { q }),
-    ...(pinned !== undefined && { pinned }),
-    ...(sort !== undefined && { sort }),
-  };
+function searchOf(input: JobListInput): JobSearch | undefined {
+  const { q, pinned, sort, sort_order, session, owner, exchange, tag, look_ahead, params } = input;
+  const wanted = { q, pinned, sort, session, owner, exchange, tag, look_ahead, params };
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : { sort_order, ...Object.fromEntries(given) };
 }

@@ -16,7 +16,7 @@ import {
   type SharpeSample,
   selectionVariance,
 } from '#engine/stats/sharpe-ratio.ts';
-import type { Trial, TrialRun, TrialSum, TrialsOfOwner } from './owner-trials.ts';
+import type { TrialRun, TrialSum, TrialsOfOwner } from './owner-trials.ts';
 
 /** A run as it is deflated. */
 export interface DeflatedRun extends TrialRun {
@@ -48,22 +48,55 @@ export interface Deflations {
 
 /** Deflates a run by the trials of its owner. */
 export function deflateRun(run: DeflatedRun, known: TrialsOfOwner): Deflations {
+  return deflaterOf(known)(run);
+}
+
+/** Deflates runs of one owner. What counts against runs of the same range, assets, strategy and session is selected once. */
+export function deflaterOf(known: TrialsOfOwner): (run: DeflatedRun) => Deflations {
+  const counted = new Map<string, Counted>();
+  return (run) => {
+    const { simulated, assets, start, end, days, strategy, session } = run;
+    const key = JSON.stringify([simulated, assets, start, end, days, strategy, session]);
+    const against = counted.get(key) ?? countedAgainst(run, known);
+    counted.set(key, against);
+    return deflateBy(run, against);
+  };
+}
+
+/** Trials of a scope that count against a run: each digest once, in one order, because sums of floating-point numbers depend on it. */
+interface CountedScope {
+  readonly digests: readonly string[];
+  readonly ratios: ReadonlyMap<string, number | null>;
+  readonly sums: readonly TrialSum[];
+}
+
+interface Counted {
+  readonly owner: CountedScope;
+  readonly strategy: CountedScope;
+  /** Null without a session. */
+  readonly session: CountedScope | null;
+}
+
+function countedAgainst(run: DeflatedRun, known: TrialsOfOwner): Counted {
   const trials = known.trials.filter((trial) => countsAgainst(run, trial));
   const sums = known.sums.filter(({ of }) => countsAgainst(run, of));
-  const by = (scope: TrialScope, isOf: (of: TrialSum['of']) => boolean) =>
-    deflate(
-      run,
-      scope,
-      selectionOf(
-        run,
-        trials.filter(isOf),
-        sums.filter(({ of }) => isOf(of)),
-      ),
-    );
-  const owner = by('owner', () => true);
-  const strategy = by('strategy', ({ strategy }) => strategy === null || strategy === run.strategy);
-  // The session of a sum may be unknown: the owner's ratio has its trials.
-  const session = run.session === null ? null : by('session', ({ session }) => session === run.session);
+  const scope = (isOf: (of: TrialSum['of']) => boolean): CountedScope => {
+    const ratios = new Map(trials.filter(isOf).map((trial) => [trial.digest, trial.sharpe]));
+    return { digests: [...ratios.keys()].sort(), ratios, sums: sums.filter(({ of }) => isOf(of)) };
+  };
+  return {
+    owner: scope(() => true),
+    strategy: scope(({ strategy }) => strategy === null || strategy === run.strategy),
+    // The session of a sum may be unknown: the owner's ratio has its trials.
+    session: run.session === null ? null : scope(({ session }) => session === run.session),
+  };
+}
+
+function deflateBy(run: DeflatedRun, against: Counted): Deflations {
+  const by = (scope: TrialScope, counted: CountedScope) => deflate(run, scope, selectionOf(run, counted));
+  const owner = by('owner', against.owner);
+  const strategy = by('strategy', against.strategy);
+  const session = against.session && by('session', against.session);
   return { owner, strategy, session, lowest: lowestOf(owner, session ? [strategy, session] : [strategy]) };
 }
 
@@ -78,17 +111,12 @@ function countsAgainst(run: DeflatedRun, { simulated, assets, start, end }: Tria
 }
 
 /** The run and the trials with other daily returns than its own, each once, and the sums. */
-function selectionOf(
-  { digest, sample }: DeflatedRun,
-  trials: readonly Trial[],
-  sums: readonly TrialSum[],
-): Selection {
-  const ratios = new Map(trials.map((trial) => [trial.digest, trial.sharpe]));
-  ratios.set(digest, sample?.sharpe ?? null);
-  // In one order: sums of floating-point numbers depend on it.
-  const known = [...ratios.keys()].sort().flatMap((each) => ratios.get(each) ?? []);
+function selectionOf({ digest, sample }: DeflatedRun, { digests, ratios, sums }: CountedScope): Selection {
+  const own = sample?.sharpe ?? null;
+  const all = ratios.has(digest) ? digests : [...digests, digest].sort();
+  const known = all.flatMap((each) => (each === digest ? own : ratios.get(each)) ?? []);
   return {
-    trials: sums.reduce((count, sum) => count + sum.trials, ratios.size),
+    trials: sums.reduce((count, sum) => count + sum.trials, all.length),
     sharpe: sums.reduce((moments, { sharpe }) => combineMoments(moments, sharpe), momentsOf(known)),
   };
 }

@@ -42,7 +42,9 @@ export function rowView(
     ...annotationsOf(row),
     progress: progressOf(row),
     sparkline: row.sparkline && [...row.sparkline],
+    params: row.params ?? {},
     look_ahead: row.look_ahead,
+    deflated_sharpe_ratio: deflation?.deflated_sharpe_ratio ?? null,
     deflation,
   };
 }

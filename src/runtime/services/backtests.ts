@@ -32,7 +32,7 @@ const { submitBacktest } = lazy(() => import('#domain/backtests/submit-backtest.
 
 const { exportBacktest } = lazy(() => import('#domain/backtests/export-backtest.ts'));
 const { getBacktestCurve } = lazy(() => import('#domain/backtests/get-backtest-curve.ts'));
-const { listDeflations } = lazy(() => import('#domain/trials/list-deflations.ts'));
+const { listDeflations, listDeflatedRatios } = lazy(() => import('#domain/trials/list-deflations.ts'));
 const { listBacktestTrades } = lazy(() => import('#domain/backtests/list-backtest-trades.ts'));
 
 export interface BacktestsDeps
@@ -64,7 +64,12 @@ export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): Gro
       return { status: 201, body: submissionView(job), headers: { Location: `backtests/${job.job_id}` } };
     },
     listBacktests: async ({ query, principal }) => {
-      const page = await listBacktests(deps, { ...query, caller: callerOf(principal) });
+      const isDeflated = query.sort === 'deflated_sharpe_ratio';
+      const page = await listBacktests(
+        deps,
+        { ...query, caller: callerOf(principal) },
+        isDeflated ? (rows) => listDeflatedRatios(deps, rows) : undefined,
+      );
       const [states, deflations] = await Promise.all([
         queueStates(deps, 'backtest', page.items),
         listDeflations(deps, page.items),

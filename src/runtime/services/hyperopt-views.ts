@@ -29,10 +29,10 @@ export function startView(job: StoredHyperoptJob): z.input<typeof HyperoptStart>
 }
 
 export function rowView(row: HyperoptRow, queue: QueueState | null): z.input<typeof HyperoptSummary> {
-  const { trials, permutations, permuted_searches, improvements, owner: _, queue: __, ...rest } = row;
+  const { trials, permutations, permuted_searches, improvements, params, tags: _, queue: __, ...rest } = row;
   const counts = countsView({ trials, permutations, permuted_searches });
   const sparkline = bestSoFar(improvements, counts.current_trial);
-  return { ...rest, ...listedView(row), ...counts, queue, sparkline };
+  return { ...rest, ...listedView(row), ...counts, queue, sparkline, params: params && foundParams(params) };
 }
 
 export function jobView(

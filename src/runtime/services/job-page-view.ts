@@ -7,6 +7,6 @@ export function jobPageView<Item>({ next, searched, count }: JobPage<unknown>, i
 
 /** Fields of a row that all kinds of jobs have. */
 export function listedView(row: ListedJobRow) {
-  const { exchange, pairs, timeframe, date_range, started_at, finished_at } = row;
-  return { exchange, pairs: [...pairs], timeframe, date_range, started_at, finished_at };
+  const { owner, session, exchange, pairs, timeframe, date_range, started_at, finished_at } = row;
+  return { owner, session, exchange, pairs: [...pairs], timeframe, date_range, started_at, finished_at };
 }

@@ -88,7 +88,9 @@ export function urlOf(
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
-    if (value !== undefined && value !== '') query.set(name, String(value));
+    if (value === undefined || value === '') continue;
+    if (typeof value !== 'object' || value === null) query.set(name, String(value));
+    else for (const [key, each] of Object.entries(value)) query.set(`${name}.${key}`, String(each));
   }
   return `${PREFIXES[service]}${filled}${query.size > 0 ? `?${query}` : ''}`;
 }

@@ -169,7 +169,7 @@ class Connection:
         return self._http.build_request(
             method,
             self.url(service, path.format(**values)),
-            params={name: value for name, value in (query or {}).items() if value is not None},
+            params=_flat(query or {}),
             content=None if body is None else as_json(body),
             headers=None if body is None else {"Content-Type": "application/json"},
         )
@@ -218,6 +218,17 @@ class Connection:
             self._current = (self._token() or "").strip()
         if self._current:
             request.headers["Authorization"] = f"Bearer {self._current}"
+
+
+def _flat(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The given parameters; the values of a mapping by their names, such as `params.fast`."""
+    flat: dict[str, Any] = {}
+    for name, value in query.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{name}.{key}": each for key, each in value.items()})
+        elif value is not None:
+            flat[name] = value
+    return flat
 
 
 def _segment(name: str, value: str) -> str:

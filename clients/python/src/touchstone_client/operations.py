@@ -131,7 +131,7 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/backtests", body=body, key=idempotency_key, keyed=True, session=session)
 
-    def list_backtests(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, sort: Literal["created_at", "total_trades", "winning_trades", "losing_trades", "total_profit", "total_profit_pct", "sharpe_ratio", "profit_factor", "win_rate", "max_drawdown_pct", "draws", "final_balance", "sortino_ratio", "calmar_ratio", "cagr_pct", "expectancy", "sqn", "exposure_pct", "market_change_pct", "fees", "funding", "backtest_days"] | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None, pinned: bool | None = None) -> types.BacktestJobList:
+    def list_backtests(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, session: str | None = None, owner: str | None = None, exchange: str | None = None, tag: str | None = None, look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None = None, params: dict[str, str | float | bool] | None = None, sort: Literal["created_at", "strategy", "owner", "exchange", "session", "look_ahead", "deflated_sharpe_ratio", "total_trades", "winning_trades", "losing_trades", "total_profit", "total_profit_pct", "sharpe_ratio", "profit_factor", "win_rate", "max_drawdown_pct", "draws", "final_balance", "sortino_ratio", "calmar_ratio", "cagr_pct", "expectancy", "sqn", "exposure_pct", "market_change_pct", "fees", "funding", "backtest_days"] | str | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None, pinned: bool | None = None) -> types.BacktestJobList:
         """List backtests, newest first.
 
         :param limit: Maximum number of items on a page
@@ -140,12 +140,18 @@ class Backend:
         :param experiment_name: Only jobs of this experiment
         :param strategy: Only jobs of this strategy
         :param q: Only jobs with each of these words in ID, strategy, experiment, exchange, pairs, notes or tags, in either case. Covers the newest 2,000 jobs that pass the other filters, see `searched`
+        :param session: Only of this session; see `searched`
+        :param owner: Only of this user
+        :param exchange: Only on this exchange
+        :param tag: Only with this tag
+        :param look_ahead: Only in this state
+        :param params: Only with these values of parameters by name, such as `params.fast=10`
         :param sort: Order of the list; jobs without the value come last, and by a metric those with a found look-ahead bias after them. Covers the newest 2,000 jobs that pass the other filters, see `searched`. Default: newest first, all jobs
         :param sort_order: Order of `sort`
         :param count: Also count the jobs that pass the filters, see `count` of the response
         :param pinned: Only jobs that are pinned, or that are not. Covers the same jobs as `q`
         """
-        return self._connection.json(self._service, "GET", "/api/v1/backtests", query={"limit": limit, "cursor": cursor, "status": status, "experiment_name": experiment_name, "strategy": strategy, "q": q, "sort": sort, "sort_order": sort_order, "count": count, "pinned": pinned})
+        return self._connection.json(self._service, "GET", "/api/v1/backtests", query={"limit": limit, "cursor": cursor, "status": status, "experiment_name": experiment_name, "strategy": strategy, "q": q, "session": session, "owner": owner, "exchange": exchange, "tag": tag, "look_ahead": look_ahead, "params": params, "sort": sort, "sort_order": sort_order, "count": count, "pinned": pinned})
 
     def get_backtest(self, job_id: str) -> types.BacktestJob:
         """A backtest: its status and, when completed, its result.
@@ -875,7 +881,7 @@ class Strategy:
         """
         return self._connection.json(self._service, "POST", "/api/v1/hyperopt", body=body, key=idempotency_key, keyed=True, session=session)
 
-    def list_hyperopts(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, sort: Literal["created_at", "best_value", "progress"] | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None) -> types.HyperoptList:
+    def list_hyperopts(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, session: str | None = None, owner: str | None = None, exchange: str | None = None, tag: str | None = None, look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None = None, params: dict[str, str | float | bool] | None = None, sort: Literal["created_at", "strategy", "owner", "exchange", "session", "look_ahead", "deflated_sharpe_ratio", "best_value", "progress"] | str | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None) -> types.HyperoptList:
         """Hyperopt jobs, newest first.
 
         :param limit: Maximum number of items on a page
@@ -884,11 +890,17 @@ class Strategy:
         :param experiment_name: Only jobs of this experiment
         :param strategy: Only jobs of this strategy
         :param q: Only jobs with each of these words in ID, strategy, experiment, exchange, pairs, notes or tags, in either case. Covers the newest 2,000 jobs that pass the other filters, see `searched`
+        :param session: Only of this session; see `searched`
+        :param owner: Only of this user
+        :param exchange: Only on this exchange
+        :param tag: Only with this tag
+        :param look_ahead: Only in this state
+        :param params: Only with these values of parameters by name, such as `params.fast=10`
         :param sort: Order of the list; jobs without the value come last, and by a metric those with a found look-ahead bias after them. Covers the newest 2,000 jobs that pass the other filters, see `searched`. Default: newest first, all jobs
         :param sort_order: Order of `sort`
         :param count: Also count the jobs that pass the filters, see `count` of the response
         """
-        return self._connection.json(self._service, "GET", "/api/v1/hyperopt", query={"limit": limit, "cursor": cursor, "status": status, "experiment_name": experiment_name, "strategy": strategy, "q": q, "sort": sort, "sort_order": sort_order, "count": count})
+        return self._connection.json(self._service, "GET", "/api/v1/hyperopt", query={"limit": limit, "cursor": cursor, "status": status, "experiment_name": experiment_name, "strategy": strategy, "q": q, "session": session, "owner": owner, "exchange": exchange, "tag": tag, "look_ahead": look_ahead, "params": params, "sort": sort, "sort_order": sort_order, "count": count})
 
     def get_hyperopt(self, job_id: str) -> types.HyperoptJob:
         """Status and progress of a hyperopt job.

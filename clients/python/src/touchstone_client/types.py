@@ -854,7 +854,7 @@ class BacktestJobList(TypedDict):
     next_cursor: str | None
     """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
     searched: BacktestJobListSearched1 | None
-    """Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs"""
+    """Reach of `q`, `sort`, `pinned` and of the filters that cover the newest jobs; null without them: the list has all jobs"""
     count: BacktestJobListCount1 | None
     """Jobs on all pages that the caller may see; null unless requested. Ends at 1,000"""
 
@@ -904,6 +904,9 @@ class BacktestJobSummary(TypedDict):
     tags: list[str]
     pinned: bool
     """A user has marked the job to find it again"""
+    owner: str
+    session: str | None
+    """Session of the submission, from its header `Touchstone-Session`; null without one"""
     exchange: str
     pairs: list[str]
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
@@ -916,8 +919,12 @@ class BacktestJobSummary(TypedDict):
     """Completed share, 0 to 1; null for a failed or cancelled job"""
     sparkline: list[float] | None
     """Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions"""
+    params: dict[str, float | str | bool]
+    """Values of all parameters of the strategy"""
     look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
     """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
+    deflated_sharpe_ratio: float | None
+    """That of `deflation`; null without one"""
     deflation: Deflation | None
     """The Sharpe ratio deflated by the owner's trials of now, where `trials` of the job has those of its completion. null until completed, and for jobs of earlier versions"""
 
@@ -2974,7 +2981,7 @@ class HyperoptList(TypedDict):
     next_cursor: str | None
     """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
     searched: HyperoptListSearched1 | None
-    """Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs"""
+    """Reach of `q`, `sort`, `pinned` and of the filters that cover the newest jobs; null without them: the list has all jobs"""
     count: HyperoptListCount1 | None
     """Jobs on all pages that the caller may see; null unless requested. Ends at 1,000"""
 
@@ -3228,6 +3235,9 @@ class HyperoptSummary(TypedDict):
     """Present when failed"""
     queue: QueueState | None
     """Place in the queue of a pending job, or of a running one that waits for another run; null for others"""
+    owner: str
+    session: str | None
+    """Session of the submission, from its header `Touchstone-Session`; null without one"""
     exchange: str
     pairs: list[str]
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
@@ -3241,6 +3251,10 @@ class HyperoptSummary(TypedDict):
     direction: Literal["maximize", "minimize"]
     look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
     """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
+    params: HyperoptTrialParams | None
+    """The best parameters; null until completed"""
+    deflated_sharpe_ratio: float | None
+    """That of `overfitting` of the result; null until completed"""
     sparkline: list[float] | None
     """Best value so far, at even distances over the finished trials from the first complete one. null before it, and for jobs of earlier versions"""
 

@@ -10,7 +10,17 @@ import type { Column } from '../../ui/table.tsx';
 import type { Row, Sort } from './data.ts';
 import { NameCell, RowActions } from './row.tsx';
 
-type Metric = Exclude<Sort, 'created_at'>;
+/** Orders that are not by a metric of the result. */
+type OtherSort =
+  | 'created_at'
+  | 'strategy'
+  | 'owner'
+  | 'exchange'
+  | 'session'
+  | 'look_ahead'
+  | 'deflated_sharpe_ratio'
+  | `params.${string}`;
+type Metric = Exclude<Sort, OtherSort>;
 
 /** A column of the list. */
 export interface ListColumn extends Column<Row> {
