@@ -151,6 +151,7 @@ class Simulation {
       // No job is a validation, so the registry is not used.
       registry: {} as RepairDeps['registry'],
       expiry: null,
+      columnsExpiry: null,
       signalsExpiry: null,
     };
   }

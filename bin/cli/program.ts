@@ -47,6 +47,11 @@ export const FAMILIES: readonly Family[] = [
     load: async () => (await import('./reports/results.ts')).addResultCommands,
   },
   {
+    group: 'Backtests',
+    commands: ['columns'],
+    load: async () => (await import('./reports/columns.ts')).addReasonCommands,
+  },
+  {
     group: 'Strategies',
     commands: ['strategies', 'check', 'new', 'dev'],
     load: async () => (await import('./strategy/strategies.ts')).addStrategyCommands,

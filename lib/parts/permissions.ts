@@ -3,7 +3,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
-import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
+import { BACKTEST_ID_PREFIX, COLUMNS_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtests/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt/hyperopt.ts';
 import { SIGNALS_ID_PREFIX } from '#contract/values/signals-limits.ts';
 import { APPROVAL_PARTITION, TABLES, type TableId, TRIALS_PREFIX } from '#contract/values/tables.ts';
@@ -28,7 +28,11 @@ export interface Permission {
 }
 
 /** Partition keys of the jobs that the backtest state machine runs. */
-export const BACKTEST_KEYS = [`${BACKTEST_ID_PREFIX}*`, `${VALIDATION_ID_PREFIX}*`] as const;
+export const BACKTEST_KEYS = [
+  `${BACKTEST_ID_PREFIX}*`,
+  `${VALIDATION_ID_PREFIX}*`,
+  `${COLUMNS_ID_PREFIX}*`,
+] as const;
 /** Partition keys of hyperopt jobs with their trials. */
 export const HYPEROPT_KEYS = [`${HYPEROPT_ID_PREFIX}*`] as const;
 

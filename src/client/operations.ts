@@ -68,6 +68,9 @@ export const listBacktestTrades = /* @__PURE__ */ get<'listBacktestTrades'>(back
 /** Equity, drawdown and market of a completed backtest, by day or candle, for charts. */
 export const getBacktestCurve = /* @__PURE__ */ get<'getBacktestCurve'>(backend, '/backtests/{job_id}/curve');
 
+/** Candles, indicators and signals of a completed backtest. */
+export const getBacktestColumns = /* @__PURE__ */ get<'getBacktestColumns'>(backend, '/backtests/{job_id}/columns');
+
 /** A completed backtest as a file. */
 export const exportBacktest = /* @__PURE__ */ file<'exportBacktest'>(backend, '/backtests/{job_id}/export');
 

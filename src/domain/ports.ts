@@ -9,6 +9,7 @@ import type {
   ResultsLocation,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
+import type { ColumnsJob } from '#contract/backtests/backtest-columns.ts';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type { LookAhead } from '#contract/config/look-ahead.ts';
 import type { TrialRecord } from '#contract/jobs/trial-ledger.ts';
@@ -154,6 +155,19 @@ export interface JobStore extends JobLists<JobRow> {
   markDeleted(job: StoredBacktestJob, at: string): Promise<boolean>;
   /** Records that a version of the model has the job as evidence. False: its results have expired, or it is unknown. */
   setEvidence(jobId: string, model: string, at: string): Promise<boolean>;
+  /**
+   * Records the latest computation of a backtest's columns, if `before` is the one that is recorded (undefined: none), and returns
+   * the one that is recorded then; undefined for an unknown or deleted backtest.
+   */
+  setColumnsJob(
+    jobId: string,
+    next: ColumnsJob,
+    before: ColumnsJob | undefined,
+  ): Promise<ColumnsJob | undefined>;
+  /** Forgets a computation, if it is the one that is recorded. */
+  forgetColumnsJob(jobId: string, job: ColumnsJob): Promise<void>;
+  /** Computations of columns that have ended. */
+  endedColumnsJobs(): AsyncIterable<StoredBacktestJob>;
   /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */
   oldestPending(): Promise<string | undefined>;
 }
@@ -229,6 +243,14 @@ export interface ResultStore {
   tradesFile(location: ResultsLocation): Promise<{ readonly key: string; read(): Promise<Uint8Array> }>;
   /** Undefined for results of a release that stored none. Throws DATA005 for a broken one. */
   readCurve(location: ResultsLocation): Promise<CandleCurve | undefined>;
+  /** Stores other files of an attempt, compressed. The digest of the location is that of the first. */
+  writeFiles(
+    jobId: string,
+    attempt: number,
+    files: Iterable<readonly [name: string, bytes: Uint8Array]>,
+  ): Promise<ResultsLocation>;
+  /** One of those files. Throws DATA005 when it is missing or broken. */
+  readFile(location: ResultsLocation, name: string): Promise<Uint8Array>;
 }
 
 export interface SeriesKey {

@@ -5,7 +5,7 @@ import type { ReportInformative } from '#contract/backtests/report-informative.t
 import type { ReportModels } from '#contract/backtests/report-models.ts';
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import type { SharedColumns } from './analysis/analyze.ts';
+import type { Analysis, SharedColumns } from './analysis/analyze.ts';
 import { strategyOfRun } from './analysis/given-signals.ts';
 import { type ObservedRun, RunObserver } from './look-ahead/observe.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
@@ -19,7 +19,7 @@ import { reportSettings } from './report/settings.ts';
 import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
-import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
+import { type PairData, type PairHistory, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
 import { type KnownSimulation, simulateKnown } from './run/simulate-known.ts';
 import { type RunSettings, simulationSettings } from './run/simulation-settings.ts';
@@ -54,6 +54,8 @@ export interface BacktestOptions {
   readonly onProgress?: (share: number) => void;
   /** Keep what a search for look-ahead bias compares with. Default false. */
   readonly observed?: boolean;
+  /** Called with what the strategy computed for each pair that is traded, before the simulation. It must not change the arrays. */
+  readonly onAnalyzed?: (history: PairHistory, analysis: Analysis) => void;
 }
 
 /** Duration of each phase by the injected clock, ms; zeros without one. */
@@ -134,7 +136,7 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
     options.observed && config.signals === undefined
       ? new RunObserver(strategy, config, input.strategyDigest)
       : undefined;
-  const { prepared: analyzed, warnings } = yield* preparePairs(input, options.digest, progress, observer);
+  const { prepared: analyzed, warnings } = yield* preparePairs(input, options, progress, observer);
   const preparedAt = now();
   const settings = simulationSettings(strategy, config);
   const callbacks = strategy.callbacks && observer?.recording(strategy.callbacks);
@@ -172,7 +174,7 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
 
 function* preparePairs(
   input: BacktestInput,
-  digest: Digest,
+  { digest, onAnalyzed }: BacktestOptions,
   progress: (share: number) => void,
   observer: RunObserver | undefined,
 ): Generator<void, { prepared: PreparedPair[]; warnings: string[] }> {
@@ -192,6 +194,7 @@ function* preparePairs(
     else {
       const { history, analysis, ...pair } = step.value;
       observer?.keep(history, analysis);
+      onAnalyzed?.(history, analysis);
       prepared.push(pair);
     }
     done(1);

@@ -132,6 +132,8 @@ export async function startBackend(
     webhookDelivery: parts.webhookDelivery,
     reportPage: async () => reportPageOf(dashboard?.()),
     gzipBase64,
+    encodeColumns: async (columns) =>
+      (await import('#adapters/parquet/columns.ts')).writeColumnsParquet(columns),
     probes: {
       strategy_service: serviceProbe(parts.strategyServiceUrl, 'strategy'),
       data_collection: () => dataProxy.probe(),

@@ -305,11 +305,14 @@ class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-checkStopBy(() => {
-  const read = reads.getStore();
-  read?.signal.throwIfAborted();
-  if (read?.socket?.destroyed) throw new ClientGone('The client has closed its connection');
-});
+checkStopBy(
+  () => {
+    const read = reads.getStore();
+    read?.signal.throwIfAborted();
+    if (read?.socket?.destroyed) throw new ClientGone('The client has closed its connection');
+  },
+  (action) => reads.exit(action),
+);
 
 /** The caller; throws when the operation is not allowed. */
 async function identify(c: ServiceContext, operation: Operation, deps: ServiceDeps): Promise<Principal> {

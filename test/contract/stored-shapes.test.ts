@@ -42,8 +42,8 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '972e7584904599ac'],
-  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '1dc12cc6063acd8a'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, '84532fce1a1067bd'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, '7f025b7b577ece23'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '779ff76f4707c302'],
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],

@@ -119,6 +119,11 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const ofHyperopt = `/api/v1/hyperopt/${hyperopt.job_id}`;
   await until(() => strategy.get(ofHyperopt));
   const ofJob = `/api/v1/backtests/${job.job_id}`;
+  const columns = `${ofJob}/columns?pair=${encodeURIComponent('BTC/USDT:USDT')}&limit=50`;
+  await poll(
+    () => platform.get(columns),
+    ({ status }) => status === 200,
+  );
   const ofModel = `/api/v1/models/${MODEL}`;
   for (const path of [ofJob, ofModel]) await done(send(platform, 'PUT', `${path}/sharing`, GRANTS));
   await done(send(strategy, 'PUT', `${ofHyperopt}/sharing`, GRANTS));
@@ -148,6 +153,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getBacktestReport: [`${ofJob}/report-data`],
     listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
     getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
+    getBacktestColumns: [columns],
     exportBacktest: [`${ofJob}/export`, `${ofJob}/export?format=json`],
     mlflowSearchModels: [`${mlflow}/registered-models/search`],
     mlflowGetModel: [`${mlflow}/registered-models/get?name=${MODEL}`],

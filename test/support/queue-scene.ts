@@ -41,6 +41,7 @@ export async function queueScene(engine: TestEngine, slots: number) {
     // No job of these tests is a validation, so the registry is not used.
     registry: {} as RepairDeps['registry'],
     expiry: null,
+    columnsExpiry: null,
     signalsExpiry: null,
   };
   const lane = backtestLane(deps);

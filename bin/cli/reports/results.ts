@@ -17,9 +17,9 @@ import { compareResults, comparisonText } from './comparison.ts';
 import { backtestPath, type Job, loadResults } from './load-results.ts';
 
 /** Limit of a file, which may be large and come from another host. */
-const FILE_TIMEOUT_MS = 5 * 60_000;
+export const FILE_TIMEOUT_MS = 5 * 60_000;
 /** Name of standard output among files. */
-const STDOUT = '-';
+export const STDOUT = '-';
 
 /** Commands that read the results of completed backtests. Long because it is their table. */
 export function addResultCommands(program: Command): void {
@@ -274,14 +274,16 @@ async function saveExport(
 ): Promise<void> {
   const signal = AbortSignal.timeout(FILE_TIMEOUT_MS);
   const exported = await client.open(backtestPath(id, `/export?format=${format}`), {}, signal);
-  const { body } = exported.status === 201 ? await linked(exported, signal) : exported;
+  const { body } =
+    exported.status === 201
+      ? await linked(exported.url, (await exported.json()) as ExportLink, signal)
+      : exported;
   await save(out, Readable.from(body!), json);
 }
 
 /** The file at the address that the service offers, which takes no token. */
-async function linked(response: Response, signal: AbortSignal): Promise<Response> {
-  const link = (await response.json()) as ExportLink;
-  const file = await fetch(new URL(link.url, response.url), { signal });
+export async function linked(base: string, { url }: ExportLink, signal: AbortSignal): Promise<Response> {
+  const file = await fetch(new URL(url, base), { signal });
   if (!file.ok) throw new Error(`The file could not be read: HTTP status ${file.status}. Try again.`);
   return file;
 }
@@ -289,7 +291,7 @@ async function linked(response: Response, signal: AbortSignal): Promise<Response
 const printable = (line: string) => escapeControlChars(line.replace(/\r$/, ''));
 
 /** Writes a file completely or not at all: a page that is cut off opens and says that it is damaged. */
-async function save(out: string, content: Readable, json: boolean | undefined): Promise<void> {
+export async function save(out: string, content: Readable, json: boolean | undefined): Promise<void> {
   if (out === STDOUT) {
     // A strategy's tags must not steer the terminal. A file or a pipe gets the bytes as they are.
     if (process.stdout.isTTY) content.setEncoding('utf8');

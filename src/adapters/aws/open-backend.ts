@@ -2,6 +2,7 @@ import type { BackendEnv } from '#contract/env/env.ts';
 import { promotionRules } from '#contract/env/release-rules-env.ts';
 import { retentionDays } from '#contract/env/retention.ts';
 import { maxRunning } from '#contract/env/slots-env.ts';
+import type { NamedColumns } from '#domain/backtests/get-backtest-columns.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { lazy } from '#domain/shared/lazy.ts';
 import { openRegistry } from '../dynamo/open-registry.ts';
@@ -60,6 +61,8 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     },
     reportPage: async () => (await import('./report-page.ts')).readReportPage(),
     gzipBase64,
+    encodeColumns: async (columns: NamedColumns) =>
+      (await import('../parquet/columns.ts')).writeColumnsParquet(columns),
     probes: {
       strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,
       data_collection: () => dataProxy.probe(),

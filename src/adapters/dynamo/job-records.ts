@@ -3,6 +3,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } fr
 import * as z from 'zod';
 import {
   CANARY_ID_PREFIX,
+  COLUMNS_ID_PREFIX,
   type CollectionOutcome,
   isTerminal,
   JOB_STATUSES,
@@ -129,7 +130,7 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
   }
 
   async create(job: Extract<Job, { readonly status: 'pending' }>): Promise<Job> {
-    // Job lists exclude validations and the canary's jobs.
+    // Job lists exclude validations, columns jobs and the canary's jobs.
     if (job.kind === this.#type.kinds[0])
       await Promise.all([this.sharing.add(job), this.experiments.add(job)]);
     try {
@@ -287,6 +288,7 @@ export function failureOf({ code, message }: { code: string; message: string }, 
 function kindOf(jobId: string): JobKind | typeof STUDY_KIND {
   if (jobId.startsWith(HYPEROPT_ID_PREFIX)) return STUDY_KIND;
   if (jobId.startsWith(CANARY_ID_PREFIX)) return 'canary';
+  if (jobId.startsWith(COLUMNS_ID_PREFIX)) return 'columns';
   return jobId.startsWith(VALIDATION_ID_PREFIX) ? 'validation' : 'backtest';
 }
 

@@ -8,6 +8,7 @@ import {
   ResolvedBacktestConfig,
   StoredBacktestJob,
 } from '#contract/backtests/backtest.ts';
+import type { ColumnsJob } from '#contract/backtests/backtest-columns.ts';
 import { LookAhead, lookAheadOf } from '#contract/config/look-ahead.ts';
 import { TrialRecord } from '#contract/jobs/trial-ledger.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
@@ -29,7 +30,7 @@ import {
 } from './job-records.ts';
 import { deletedItem } from './job-retention.ts';
 import { type Item, jobKey, parseItem } from './stored-items.ts';
-import { transact } from './transactions.ts';
+import { transact, unlessConditionFails } from './transactions.ts';
 
 const ListedBacktest = ListedItem.extend({
   priority: z.int(),
@@ -198,6 +199,43 @@ export class DynamoJobStore
   async *endedValidations(): AsyncIterable<StoredBacktestJob> {
     for (const status of ENDED) {
       for await (const jobId of this.listOf('validation').ids(status)) {
+        const job = await this.get(jobId);
+        if (job) yield job;
+      }
+    }
+  }
+
+  async setColumnsJob(
+    jobId: string,
+    next: ColumnsJob,
+    before: ColumnsJob | undefined,
+  ): Promise<ColumnsJob | undefined> {
+    const { job, found } = await this.change(jobId, {
+      set: { columns_job: next },
+      from: ['completed'],
+      ...(before && { where: { columns_job: before } }),
+      absent: ['expired_at', 'results_expired', ...(before ? [] : ['columns_job'])],
+    });
+    return (job ?? found)?.columns_job;
+  }
+
+  async forgetColumnsJob(jobId: string, job: ColumnsJob): Promise<void> {
+    await unlessConditionFails(
+      this.client.send(
+        new UpdateCommand({
+          TableName: this.table,
+          Key: jobKey(jobId),
+          UpdateExpression: 'REMOVE columns_job ADD revision :one',
+          ConditionExpression: 'columns_job = :job',
+          ExpressionAttributeValues: { ':job': job, ':one': 1 },
+        }),
+      ),
+    );
+  }
+
+  async *endedColumnsJobs(): AsyncIterable<StoredBacktestJob> {
+    for (const status of ENDED) {
+      for await (const jobId of this.listOf('columns').ids(status)) {
         const job = await this.get(jobId);
         if (job) yield job;
       }

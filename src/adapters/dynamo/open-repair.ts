@@ -55,6 +55,7 @@ export function openRepair(parts: RepairParts): RepairDeps {
   const { jobs, log } = deps;
   return {
     ...deps,
+    columnsExpiry: retention && { ...retention, jobs, clock: Date },
     signalsExpiry: retention && { ...retention, registry: registry.registry, clock: Date },
     expiry: retention && { ...retention, registry: registry.registry, clock: Date },
     countTrials: (job) => countEnded({ ledger, ownerTrials, digest: sha256 }, job),

@@ -80,6 +80,32 @@ export class ObjectResultStore implements ResultStore {
     return locationOf(prefix, digests);
   }
 
+  async writeFiles(
+    jobId: string,
+    attempt: number,
+    files: Iterable<readonly [name: string, bytes: Uint8Array]>,
+  ): Promise<ResultsLocation> {
+    const prefix = attemptPrefix(jobId, attempt);
+    let digest: string | undefined;
+    const queue = files[Symbol.iterator]();
+    const writer = async () => {
+      for (let next = queue.next(); !next.done; next = queue.next()) {
+        const [name, bytes] = next.value;
+        digest ??= sha256(bytes);
+        await this.#put(prefix, [
+          fileKey(name),
+          Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+        ]);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT_WRITES }, writer));
+    return { prefix, digest: digest ?? sha256(''), trade_pages: 0 };
+  }
+
+  async readFile({ prefix }: ResultsLocation, name: string): Promise<Uint8Array> {
+    return this.#read(`${prefix}/${fileKey(name)}`, (stored) => stored);
+  }
+
   async #put(prefix: string, [name, bytes]: readonly [string, Buffer]): Promise<void> {
     await this.#objects.put(`${prefix}/${name}`, compressed(bytes), ZSTD);
   }
@@ -138,6 +164,8 @@ export class ObjectResultStore implements ResultStore {
     }
   }
 }
+
+const fileKey = (name: string) => `${name}.zst`;
 
 function missing(key: string): CodedError {
   return new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });

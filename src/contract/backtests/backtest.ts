@@ -22,6 +22,7 @@ import {
   UNDEFINED_REASONS,
   type UndefinedReason,
 } from '../values/undefined-metrics.ts';
+import { ColumnsJob, ColumnsOf } from './backtest-columns.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -172,11 +173,13 @@ export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
  * Jobs of the backtest state machine. Lists of backtests exclude the other kinds:
  * - A `validation` runs the staging checks of a registered version. Its ID begins with `va-` instead of `bt-`.
  * - A `canary` is the backtest by which the platform tests itself. It is deleted after a day.
+ * - A `columns` job runs a completed backtest again, for its columns. Its ID begins with `bc-`, and it is deleted after an hour.
  */
-export const JOB_KINDS = ['backtest', 'validation', 'canary'] as const;
+export const JOB_KINDS = ['backtest', 'validation', 'canary', 'columns'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const VALIDATION_ID_PREFIX = 'va-';
+export const COLUMNS_ID_PREFIX = 'bc-';
 /** No other id begins like this: after `bt-` they have a digit or K. */
 export const CANARY_ID_PREFIX = 'bt-CANARY';
 
@@ -277,6 +280,10 @@ const jobBase = {
   /** Number of times a task has claimed the job. Only the latest attempt may write. */
   attempt: z.int(),
   collection: CollectionOutcome.nullable(),
+  /** Latest computation of the columns of this backtest; absent without one. */
+  columns_job: ColumnsJob.optional(),
+  /** Only of a `columns` job. */
+  columns_of: ColumnsOf.optional(),
 };
 
 const started = {
@@ -333,6 +340,7 @@ export const JobRun = running
     strategy_digest: true,
     registered: true,
     collection: true,
+    columns_of: true,
   })
   .extend({
     execution_input: BacktestExecutionInput.pick({ start: true, collect: true, informative: true }).extend({

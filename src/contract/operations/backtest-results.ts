@@ -1,4 +1,5 @@
 import { BacktestParams } from '../backtests/backtest-api.ts';
+import { BacktestColumns, BacktestColumnsQuery, ColumnsStatus } from '../backtests/backtest-columns.ts';
 import { BacktestCurve, BacktestCurveQuery } from '../backtests/backtest-curve.ts';
 import { BacktestExportQuery, ExportLink } from '../backtests/backtest-export.ts';
 import { BacktestTrades, BacktestTradesQuery } from '../backtests/backtest-trades.ts';
@@ -38,6 +39,25 @@ export const BACKTEST_RESULT_OPERATIONS = [
     query: BacktestCurveQuery,
     success: { 200: { description: 'Aligned columns', schema: BacktestCurve } },
     errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'DATA005'],
+  },
+  {
+    id: 'getBacktestColumns',
+    ...OF_RESULTS,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/columns',
+    summary: 'Candles, indicators and signals of a completed backtest',
+    description: `A task computes them at the first call, from the inputs of the backtest: 202 until it has ended. They are kept for an hour. Names are those of the candles and of \`indicators\`, \`4h:rsi\` of informative series, \`signal:enter_long\` of signals, and \`ml_probability\` and \`do_predict\`; an indicator with the name of another column begins with \`columns:\`.`,
+    query: BacktestColumnsQuery,
+    success: {
+      200: { description: 'One page', schema: BacktestColumns },
+      201: { description: 'Address of the file', schema: ExportLink },
+      202: {
+        description: 'A task computes the columns: repeat the request after `Retry-After`',
+        schema: ColumnsStatus,
+      },
+    },
+    errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'VAL004', 'VAL005', 'VAL006', 'HTTP429', 'DATA005'],
+    agent: 'read',
   },
   {
     id: 'exportBacktest',

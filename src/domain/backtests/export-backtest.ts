@@ -4,16 +4,10 @@ import type { BacktestReport, Order, Trade } from '#contract/backtests/report.ts
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import { MAX_RESPONSE_BYTES } from '#contract/values/request-limits.ts';
 import type { ResultStore, TradePage } from '../ports.ts';
+import { csvField } from './csv-field.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';
-import {
-  allPages,
-  readTradePages,
-  TRADE_FIELDS,
-  type TradeField,
-  tradeColumn,
-  tradesOf,
-} from './stored-trades.ts';
+import { allPages, readTradePages, TRADE_FIELDS, tradeColumn, tradesOf } from './stored-trades.ts';
 
 /** A file that is offered for download. */
 export interface ExportFile {
@@ -120,7 +114,7 @@ const FORMATS: Readonly<
 };
 
 /** A strategy's name may have any character. */
-function fileName({ job_id, config }: Completed, suffix: string): string {
+export function fileName({ job_id, config }: Completed, suffix: string): string {
   return `${config.strategy.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}-${job_id}-${suffix}`;
 }
 
@@ -144,11 +138,6 @@ export function csvLines(trades: readonly Trade[]): string {
   return trades.map((trade) => `${TRADE_FIELDS.map((name) => csvField(trade[name])).join(',')}\r\n`).join('');
 }
 
-/**
- * Text that a spreadsheet would calculate (OWASP, CSV injection). Tags and reasons are made by strategies, which may be code of others.
- */
-const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
-
 /** The orders of the adjusted trades: a header, then a line for each order. */
 async function* ordersOf(results: ResultStore, { results: location }: Completed): AsyncGenerator<string> {
   yield `trade_id,number,${ORDER_FIELDS.join(',')}\r\n`;
@@ -168,13 +157,6 @@ const ORDER_FIELDS = [
   'funding',
   'tag',
 ] satisfies (keyof Order)[];
-
-function csvField(value: Trade[TradeField] | Order[keyof Order]): string {
-  if (value === null) return '';
-  if (typeof value !== 'string') return String(value);
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
 
 /** Fields whose texts are made together: 12 bytes for each value. */
 const FIELDS_AT_ONCE = 4;

@@ -15,6 +15,7 @@ import { hasOtherSource, sourceWarnings } from '../inputs/source-change.ts';
 import type {
   ClaimedJob,
   Clock,
+  CompletedRun,
   FindStrategy,
   JobRunOutcome,
   ResultFiles,
@@ -29,11 +30,13 @@ import { withSignals } from '../signals/place-signals.ts';
 import type { ReadSignals } from '../signals/signal-table.ts';
 import { countBacktest } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
+import { ComputedColumns } from './computed-columns.ts';
 import { equitySparkline } from './equity-sparkline.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly jobs: TaskJobs;
-  readonly results: Pick<ResultStore, 'write'>;
+  /** Without other files in the task of a registered image. */
+  readonly results: Pick<ResultStore, 'write'> & Partial<Pick<ResultStore, 'writeFiles'>>;
   /** Absent in the task of a registered image: the platform counts its run. */
   readonly ownerTrials?: OwnerTrials;
   /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
@@ -81,6 +84,7 @@ export async function runBacktestJob(
 async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<boolean> {
   const started = deps.clock.now();
   const found = await requireStrategy(deps, job);
+  const columns = job.columns_of && new ComputedColumns(deps, job, job.columns_of, found.digest);
   const { input, plan, warnings: loadWarnings } = await loadInput(deps, job, found);
   const { config, strategyDigest } = input;
   const loaded = deps.clock.now();
@@ -93,8 +97,13 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     processorMs: deps.processorMs,
     observed: job.kind === 'backtest',
     onProgress: (share: number) => progress.report(LOADED + (COMPUTED - LOADED) * share),
+    ...(columns && { onAnalyzed: columns.add }),
   };
-  const outcome = await runBacktestPausing(input, options, deps.pause);
+  const pause = async () => {
+    await columns?.flush();
+    await deps.pause();
+  };
+  const outcome = await runBacktestPausing(input, options, pause);
   const checks = await stagingChecks(deps, job, found, input, outcome);
   const sampling = deps.processorMs();
   const lookAhead =
@@ -106,7 +115,9 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   // An unhandled error of the strategy fails the run as well.
   await deps.pause();
   const computed = deps.clock.now();
-  const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
+  const results = await (columns
+    ? columns.finish(outcome.report)
+    : deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome)));
   const timing = jobTiming(deps, outcome, { started, loaded, computed, lookAheadMs });
   const warnings = [
     ...(await collectionWarnings(deps, job)),
@@ -115,27 +126,31 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
     ...outcome.report.warnings,
   ];
-  const { ownerTrials, digest } = deps;
-  const trials =
-    ownerTrials && (await countBacktest({ ownerTrials, digest }, { ...job, config }, outcome.equity.equity));
-  return deps.jobs.complete(
-    job.job_id,
-    job.attempt,
-    {
-      result: { ...outcome.result },
-      results,
-      timing,
-      warnings,
-      ...(plan && { config }),
-      ...(job.kind === 'backtest' && {
-        sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
-      }),
-      ...(lookAhead && { look_ahead: lookAhead }),
-      ...(trials && { trials }),
-      ...(checks && { checks }),
-    },
-    isoTime(deps.clock.now()),
-  );
+  const completed: CompletedRun = {
+    result: { ...outcome.result },
+    results,
+    timing,
+    warnings,
+    ...(plan && { config }),
+    ...(job.kind === 'backtest' && {
+      sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
+    }),
+    ...(lookAhead && { look_ahead: lookAhead }),
+    ...(checks && { checks }),
+  };
+  return complete(deps, { ...job, config }, completed, outcome.equity.equity);
+}
+
+/** Counts the trials of a run and records its end. */
+async function complete(
+  { ownerTrials, digest, jobs, clock }: RunBacktestJobDeps,
+  job: ClaimedJob,
+  completed: CompletedRun,
+  equity: readonly number[],
+): Promise<boolean> {
+  const trials = ownerTrials && (await countBacktest({ ownerTrials, digest }, job, equity));
+  const run = { ...completed, ...(trials && { trials }) };
+  return jobs.complete(job.job_id, job.attempt, run, isoTime(clock.now()));
 }
 
 async function requireStrategy(

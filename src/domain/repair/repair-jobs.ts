@@ -26,6 +26,7 @@ import {
 } from '../registry/record-validation-results.ts';
 import { stagingOutcomes } from '../registry/start-staging-checks.ts';
 import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from '../retention/expire-jobs.ts';
+import { type RemoveColumnsDeps, removeColumns } from '../retention/remove-columns.ts';
 import { removeDeleted } from '../retention/remove-deleted.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { type ExpireSignalsDeps, expireSignals } from '../signals/expire-signals.ts';
@@ -40,6 +41,8 @@ export interface RepairDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   /** Records validation results and applies deadlines of challenges. */
   /** Null: nothing expires. */
   readonly expiry: ExpireJobsDeps | null;
+  /** Null: computed columns stay. */
+  readonly columnsExpiry: RemoveColumnsDeps | null;
   /** Null: files of signals stay. */
   readonly signalsExpiry: ExpireSignalsDeps | null;
   readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
@@ -135,6 +138,7 @@ export async function repairJobs(deps: RepairDeps): Promise<RepairReport> {
   );
   // Last: what the other steps need comes first.
   const removed = deps.expiry ? await removeDeleted(deps.expiry, deps.onError) : 0;
+  if (deps.columnsExpiry) await removeColumns(deps.columnsExpiry, deps.onError);
   if (deps.signalsExpiry) await expireSignals(deps.signalsExpiry, deps.onError);
   const expired = deps.expiry ? await expireJobs(deps.expiry, deps.onError) : { details: 0, job: 0 };
   return { ...jobs.value, challenges: challenges.value, expired, removed };

@@ -12,6 +12,7 @@ import {
   getBacktestReport,
   listBacktests,
 } from '#domain/backtests/get-backtest.ts';
+import type { BacktestColumnsDeps } from '#domain/backtests/get-backtest-columns.ts';
 import type { SubmitBacktestDeps } from '#domain/backtests/submit-backtest.ts';
 import { updateBacktest } from '#domain/backtests/update-backtest.ts';
 import { listExperiments } from '#domain/jobs/experiments.ts';
@@ -27,10 +28,14 @@ import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { jobPageView } from './job-page-view.ts';
 import { sharingHandlers } from './sharing.ts';
 
+/** Pause after which a computation may have ended, s. */
+const RETRY_AFTER = '1';
+
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = lazy(() => import('#domain/backtests/submit-backtest.ts'));
 
 const { exportBacktest } = lazy(() => import('#domain/backtests/export-backtest.ts'));
+const { getBacktestColumns } = lazy(() => import('#domain/backtests/get-backtest-columns.ts'));
 const { getBacktestCurve } = lazy(() => import('#domain/backtests/get-backtest-curve.ts'));
 const { listDeflations, listDeflatedRatios } = lazy(() => import('#domain/trials/list-deflations.ts'));
 const { listBacktestTrades } = lazy(() => import('#domain/backtests/list-backtest-trades.ts'));
@@ -39,6 +44,7 @@ export interface BacktestsDeps
   extends SubmitBacktestDeps,
     CancelBacktestDeps,
     BacktestProgressDeps,
+    BacktestColumnsDeps,
     ExportBacktestDeps {
   readonly retention: RetentionDays;
   readonly ownerTrials: Pick<OwnerTrials, 'read'>;
@@ -124,6 +130,12 @@ export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): Gro
       status: 200,
       body: await getBacktestCurve(deps, params.job_id, query),
     }),
+    getBacktestColumns: async ({ params, query, correlationId }) => {
+      const found = await getBacktestColumns(deps, params.job_id, { ...query, correlationId });
+      if ('status' in found)
+        return { status: 202, body: found.status, headers: { 'Retry-After': RETRY_AFTER } };
+      return 'link' in found ? { status: 201, body: found.link } : { status: 200, body: found.page };
+    },
     exportBacktest: async ({ params, query, correlationId }) => {
       const exported = await exportBacktest(deps, params.job_id, { ...query, correlationId });
       if ('link' in exported) return { status: 201, body: exported.link };

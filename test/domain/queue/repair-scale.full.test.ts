@@ -98,6 +98,7 @@ test('repair with 10,000 pending and 1,000 running jobs reads no pending job and
     },
     registry: {} as RepairDeps['registry'],
     expiry: null,
+    columnsExpiry: null,
     signalsExpiry: null,
   };
 

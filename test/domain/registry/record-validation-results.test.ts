@@ -109,6 +109,7 @@ async function scene(): Promise<Scene> {
       countTrials: async () => undefined,
       graceMs: 2 * MINUTES,
       expiry: null,
+      columnsExpiry: null,
       signalsExpiry: null,
       onError: (_, error) => {
         throw error;

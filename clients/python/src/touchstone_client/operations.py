@@ -251,6 +251,22 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/curve", path_values={"job_id": job_id}, query={"resolution": resolution, "from": from_, "to": to, "points": points})
 
+    def get_backtest_columns(self, job_id: str, *, pair: str | None = None, from_: str | None = None, to: str | None = None, names: list[str] | None = None, limit: int | None = None, cursor: str | None = None, format: Literal["json", "parquet"] | None = None) -> types.BacktestColumns | types.ExportLink | types.ColumnsStatus:
+        """Candles, indicators and signals of a completed backtest.
+
+        A task computes them at the first call, from the inputs of the backtest: 202 until it has ended. They are kept for an hour. Names are those of the candles and of `indicators`, `4h:rsi` of informative series, `signal:enter_long` of signals, and `ml_probability` and `do_predict`; an indicator with the name of another column begins with `columns:`. For the owner of the backtest, whom it is shared with, and admins.
+
+        :param job_id: Shape `bt-<id>`
+        :param pair: Pair of the run; required where the run has several
+        :param from_: ISO 8601, inclusive; without an offset it is UTC. Default: the first candle of the run
+        :param to: ISO 8601, exclusive; without an offset it is UTC. Default: the end
+        :param names: Names of columns. Default: all
+        :param limit: Rows of a page. A page with many columns has fewer: it has at most 200,000 values
+        :param cursor: `next_cursor` of the previous page, with the same filters
+        :param format: `json`: a page. `parquet`: all rows as a file, which is offered at an address
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/columns", path_values={"job_id": job_id}, query={"pair": pair, "from": from_, "to": to, "names": names, "limit": limit, "cursor": cursor, "format": format})
+
     def export_backtest(self, job_id: str, *, format: Literal["csv", "parquet", "orders", "json", "html"] | None = None) -> bytes:
         """A completed backtest as a file.
 

@@ -439,6 +439,23 @@ class BacktestCancelledEventData(TypedDict):
     pairs: list[str]
 
 
+class BacktestColumns(TypedDict):
+    """Columns of equal length"""
+
+    pair: str
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
+    times: list[int]
+    """Open times of the candles of this page, Unix seconds"""
+    columns: dict[str, list[float | str | None]]
+    """A value for each time. null: NaN, or no tag. Signals are 0 or 1, as the strategy returned them; a signal acts at the open of the next candle"""
+    rows: int
+    """Rows of the range, over all pages"""
+    next_cursor: str | None
+    changed_candles: list[ChangedCandles]
+    """Empty: the backtest has read the same candles"""
+    plot: None
+
+
 class BacktestCompletedEvent(TypedDict):
     """The backtest has results"""
 
@@ -2028,6 +2045,17 @@ class ChanceTest(TypedDict):
     """Why the figures are null; null: they are known"""
 
 
+class ChangedCandles(TypedDict):
+    """Candles that the backtest read and that were replaced or added since"""
+
+    pair: str
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
+    first: str
+    """Open time of the first candle that may have changed"""
+    last: str
+    """Open time of the last one"""
+
+
 class ChangedSeries(TypedDict):
     """Result of a change: where the series are, or were"""
 
@@ -2142,6 +2170,12 @@ class CollectionRequest(TypedDict):
     """`sim`, or the ccxt key of an exchange with perpetual futures (with spot in that trading mode). Default: the configured exchange"""
     trading_mode: NotRequired[Literal["futures", "spot"] | None]
     """`spot`: symbols are `BASE/QUOTE` and have no funding rates. Default: "futures\""""
+
+
+class ColumnsStatus(TypedDict):
+    """The columns are being computed: repeat the request"""
+
+    status: Literal["pending", "running"]
 
 
 class ComparedMetric(TypedDict):
