@@ -24,6 +24,7 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
   'a stream: wait_for_job instead': ['watchJobs', 'watchHyperopt'],
   'long series and files, which a model does not read': [
     'getBacktestCurve',
+    'getBacktestColumns',
     'exportBacktest',
     'getOhlcv',
     'getCandles',

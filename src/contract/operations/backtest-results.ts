@@ -57,7 +57,6 @@ export const BACKTEST_RESULT_OPERATIONS = [
       },
     },
     errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'VAL004', 'VAL005', 'VAL006', 'HTTP429', 'DATA005'],
-    agent: 'read',
   },
   {
     id: 'exportBacktest',
