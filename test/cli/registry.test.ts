@@ -78,6 +78,24 @@ describe('registry commands', () => {
     expect((await touchstone('rollback', M, '1', '--expect', 'none')).code).toBe(0);
   });
 
+  it('rollback without a version names it and returns to the one before', async () => {
+    const none = await touchstone('rollback', M);
+    expect([none.code, none.out]).toEqual([1, '']);
+    expect(none.err).toContain('Each earlier version in Production was rolled back or stopped.');
+    for (const version of ['3', '4']) {
+      await touchstone('register', M, '--run', runs[0]!);
+      await touchstone('stage', M, version, '--skip-validation');
+      expect((await touchstone('promote', M, version)).code).toBe(0);
+    }
+    const refused = await touchstone('rollback', M, '--expect', '1');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('RES005')]);
+    const { code, out } = await touchstone('rollback', M, '--reason', 'losses since');
+    expect(code).toBe(0);
+    expect(out).toContain('Returning to version 3, the last in Production before.');
+    expect(out).toMatch(/ema_crossover │ +4 │ +3 │/);
+    expect((await touchstone('rollback', M, '1', '--expect', '3')).code).toBe(0);
+  });
+
   it('compare prints the confidence derived from the trades', async () => {
     const { body } = await fixture.platform.get(
       `/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`,

@@ -22,6 +22,7 @@ const MAY_BE_EMPTY = [
   'resumeChallenge',
   'promoteChallenge',
   'rollBackChallenge',
+  'rollbackModel',
   'stopModel',
   'keepBacktest',
   'keepHyperopt',

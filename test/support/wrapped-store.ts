@@ -10,6 +10,7 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
     versions: store.versions.bind(store),
     versionsBelow: store.versionsBelow.bind(store),
     history: store.history.bind(store),
+    productionChanges: store.productionChanges.bind(store),
     eventAt: store.eventAt.bind(store),
     commit: store.commit.bind(store),
     saveIdempotencyRecord: store.saveIdempotencyRecord.bind(store),

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import type * as z from 'zod';
 import type { ValidationCheck } from '#contract/common/validation-check.ts';
 import type {
+  ModelHistory,
   ModelVersionDetail,
   PromoteResult,
   RegisterResult,
@@ -10,11 +12,13 @@ import type {
 } from '#contract/registry/registry-api.ts';
 import type { StoredVersion } from '#contract/registry/stored-registry.ts';
 import { TOUCHSTONE } from '#contract/values/names.ts';
+import { PAGE_LIMITS } from '#contract/values/request-limits.ts';
 import { UNDEFINED_REASONS, type UndefinedReason } from '#contract/values/undefined-metrics.ts';
 import { isRequired } from '#domain/transitions/check-status.ts';
+import { type ProductionChange, rollbackTargets } from '#domain/transitions/rollback-target.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type ApiClient, ApiError } from '../client.ts';
-import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from '../options.ts';
+import { finiteNumber, given, JSON_OPTION, listOf, queryOf, repeated, UsageError } from '../options.ts';
 import { metricText, minute, number, table, wrap } from '../output.ts';
 import { sessionWith } from '../session.ts';
 
@@ -79,11 +83,11 @@ export function addRegistryCommands(program: Command): void {
     .command('rollback')
     .description('return an archived version to Production')
     .argument('<model>', 'name of the strategy')
-    .argument('<version>', 'the version to return to')
+    .argument('[version]', 'default: the last in Production before, which was never rolled back or stopped')
     .option('--reason <text>', 'recorded in the history')
-    .option('--expect <version>', 'reject unless this version is in Production now')
+    .option('--expect <version>', 'reject unless this version is in Production now; none: no version')
     .option(...JSON_OPTION)
-    .action((model: string, version: string, options: RollbackOptions) =>
+    .action((model: string, version: string | undefined, options: RollbackOptions) =>
       session(({ client }) => rollbackVersion(client, model, version, options)),
     );
 
@@ -335,12 +339,17 @@ interface RollbackOptions {
 async function rollbackVersion(
   client: ApiClient,
   model: string,
-  version: string,
+  version: string | undefined,
   { reason, expect, json }: RollbackOptions,
 ): Promise<void> {
+  const expected = expectedProduction(expect);
+  const named = version === undefined ? await versionBefore(client, model, expected) : { version };
+  if (!json && version === undefined && named.version) {
+    console.log(`Returning to version ${named.version}, the last in Production before.`);
+  }
   const reply = await client.post<RollbackResult>(
     `/api/v1/models/${encodeURIComponent(model)}/rollback`,
-    given({ version, reason, expected_production: expectedProduction(expect) }),
+    given({ expected_production: expected, ...named, reason }),
   );
   if (json) return console.log(JSON.stringify(reply));
   console.log(reply.message);
@@ -350,6 +359,26 @@ async function rollbackVersion(
       [[reply.model_name, reply.previous_production, reply.new_production]],
     ),
   );
+}
+
+/** The version to return to by default, with the one in Production now. Without a version the platform says which can be named. */
+async function versionBefore(client: ApiClient, model: string, expected: string | null | undefined) {
+  const changes: ProductionChange[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = queryOf({ limit: PAGE_LIMITS.max, cursor: cursor ?? undefined });
+    const page: z.infer<typeof ModelHistory> = await client.get(
+      `/api/v1/models/${encodeURIComponent(model)}/history?${query}`,
+    );
+    changes.push(...page.items.filter((event) => event.production !== event.previous_production));
+    cursor = page.next_cursor;
+  } while (cursor);
+  const production = changes[0]?.production ?? null;
+  const { target } = rollbackTargets(changes, production);
+  return {
+    expected_production: expected === undefined ? production : expected,
+    ...(target !== null && { version: target }),
+  };
 }
 
 interface StopOptions {

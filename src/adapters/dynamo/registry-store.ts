@@ -141,6 +141,26 @@ export class DynamoRegistryStore implements RegistryStore {
     return Items[0] && readItem(RegistryEvent, Items[0]);
   }
 
+  async *productionChanges(model: string, until: string | null): AsyncGenerator<RegistryEvent> {
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        ...this.#itemsOf(model, EVENT_PREFIX),
+        ConsistentRead: true,
+        // Sorts after every sequence number of that time.
+        ...(until !== null && {
+          ExclusiveStartKey: { pk: partitionOf(model), sk: `${EVENT_PREFIX}${until}#~` },
+        }),
+      },
+    );
+    for await (const { Items = [] } of pages) {
+      for (const item of Items) {
+        const event = readItem(RegistryEvent, item);
+        if (event.production !== event.previous_production) yield event;
+      }
+    }
+  }
+
   commit(write: Parameters<RegistryStore['commit']>[0]): Promise<'done' | 'conflict'> {
     return commitTransition(this.#store, write);
   }

@@ -72,7 +72,7 @@ export const REGISTRY_OPERATIONS = [
     tag: REGISTRY,
     summary: 'Roll back to a version: from Archived to Production',
     description:
-      'The version in Production becomes Archived in the same transaction and is marked as rolled back. A version already in Production is unchanged.',
+      'The version in Production becomes Archived in the same transaction and is marked as rolled back. A version already in Production is unchanged. Without `version` it returns to the one before: `expected_production` is then required, so that a repeat is rejected instead of rolling back again.',
     params: ModelParams,
     body: RollbackRequest,
     success: { 200: { description: 'Rolled back', schema: RollbackResponse } },

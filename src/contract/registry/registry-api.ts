@@ -18,9 +18,8 @@ export const VersionReference = z.union([z.string(), z.int()]).meta({
 
 /** A body that names a version as `version` or by a synonym. Without both it lacks `version`. */
 function withVersion<T extends z.ZodRawShape>(synonym: string, shape: T) {
-  const synonyms = { [synonym]: VersionReference.optional().meta({ description: 'Synonym of `version`' }) };
   return z
-    .looseObject({ version: VersionReference.optional(), ...synonyms, ...shape })
+    .looseObject({ version: VersionReference.optional(), ...synonymOf(synonym), ...shape })
     .check(({ value, issues }) => {
       if (value.version !== undefined || (value as Record<string, unknown>)[synonym] !== undefined) return;
       issues.push({ code: 'invalid_type', expected: 'string', input: undefined, path: ['version'] });
@@ -29,6 +28,10 @@ function withVersion<T extends z.ZodRawShape>(synonym: string, shape: T) {
       anyOf: ['version', synonym].map((name) => given({ [name]: { type: ['string', 'integer'] } })),
       description: `Requires \`version\` or \`${synonym}\``,
     });
+}
+
+function synonymOf(name: string) {
+  return { [name]: VersionReference.optional().meta({ description: 'Synonym of `version`' }) };
 }
 
 const comment = z
@@ -78,10 +81,25 @@ export const PromoteRequest = withVersion('model_version', {
   waive,
 }).meta({ id: 'PromoteRequest', examples: [{ version: '1' }] });
 
-export const RollbackRequest = withVersion('target_version', {
-  reason: comment,
-  expected_production: expectedProduction,
-}).meta({ id: 'RollbackRequest', examples: [{ version: '1', reason: 'Losses since the release' }] });
+export const RollbackRequest = z
+  .looseObject({
+    version: VersionReference.optional().meta({
+      description:
+        'The version to return to: a number, or an alias. Default: the one that was in Production last before the present one and was never rolled back or stopped; `expected_production` is required then',
+    }),
+    ...synonymOf('target_version'),
+    reason: comment,
+    expected_production: expectedProduction,
+  })
+  .meta({
+    id: 'RollbackRequest',
+    examples: [{ expected_production: '2', reason: 'Losses since the release' }],
+    anyOf: [
+      ...['version', 'target_version'].map((name) => given({ [name]: { type: ['string', 'integer'] } })),
+      given({ expected_production: { type: ['string', 'integer', 'null'] } }),
+    ],
+    description: 'Requires `version`, `target_version` or `expected_production`',
+  });
 
 export const StopRequest = z
   .looseObject({

@@ -1,7 +1,8 @@
 import type { RollbackResult } from '#contract/registry/registry-api.ts';
-import type { StoredVersion } from '#contract/registry/stored-registry.ts';
+import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
+import { unknownModel } from '../shared/unknown-resources.ts';
 import { checkMaxLength, isBlank } from '../shared/validate.ts';
 import {
   applyTransition,
@@ -19,6 +20,7 @@ import {
 } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { EndChallenges, RegistryStore, StageTransition } from '../transitions/registry-store.ts';
+import { rollbackTarget } from '../transitions/rollback-target.ts';
 
 export interface RollbackModelDeps extends TransitionDeps {
   readonly registry: RegistryStore;
@@ -29,8 +31,8 @@ export interface RollbackModelDeps extends TransitionDeps {
 
 export interface RollbackModelInput {
   readonly model: string;
-  /** The version to return to Production: a number or an alias. */
-  readonly version: string;
+  /** The version to return to Production: a number or an alias. Default: {@link rollbackTarget}. */
+  readonly version?: string | undefined;
   readonly reason?: string | undefined;
   /** Version that must be in Production; null: there must be none. Otherwise the rollback is rejected. */
   readonly expected_production?: string | null | undefined;
@@ -39,7 +41,8 @@ export interface RollbackModelInput {
 /**
  * Moves an archived version back to Production and marks the replaced version as rolled back, in one transaction. A
  * version that is in Production already is not changed. Requires no validation: stopping a loss must not wait.
- * Throws RES002, RES003, RES005 (not archived, another version in Production than expected), VAL004, VAL005, SVC005.
+ * Throws RES002, RES003, RES005 (not archived, no version before, another version in Production than expected), VAL004 (no reason;
+ * neither `version` nor `expected_production`), VAL005, SVC005.
  */
 export async function rollbackModel(
   deps: RollbackModelDeps,
@@ -50,14 +53,50 @@ export async function rollbackModel(
   if (deps.rollbackReasonRequired && isBlank(reason ?? '')) {
     throw new CodedError('VAL004', { message: 'A rollback requires a reason: pass reason', field: 'reason' });
   }
-  const reference = { model: input.model, version: input.version, field: 'version' };
+  const { model, version, expected_production } = input;
+  if (version === undefined) checkProductionNamed(expected_production);
+  const reference = version === undefined ? null : { model, version, field: 'version' };
   return applyTransition(
     deps,
     stageTransitions(deps.registry),
     { operation: 'rollbackModel', call, input },
-    (key) => lookUpVersion(deps.registry, reference, key),
-    (state) => planRollback(deps, existing(reference, state), { ...input, call, reason }),
+    async (key) =>
+      reference
+        ? lookUpVersion(deps.registry, reference, key)
+        : { ...(await deps.registry.read(model, [], key)), version: undefined },
+    async (state) => {
+      const found = reference ? existing(reference, state) : await versionBefore(deps, input, state.model);
+      return planRollback(deps, found, { call, reason, expected_production });
+    },
   );
+}
+
+/** Throws VAL004 without the version in Production, and VAL005 for the alias that follows it: a repeat would roll back again. */
+function checkProductionNamed(expected: string | null | undefined): void {
+  const field = 'expected_production';
+  if (expected === undefined) {
+    const message =
+      'A rollback without version needs expected_production: pass the number of the version in Production, or null';
+    throw new CodedError('VAL004', { message, field });
+  }
+  if (expected !== 'champion') return;
+  const message =
+    'A rollback without version needs the number of the version in Production: champion is any that is there';
+  throw new CodedError('VAL005', { message, field, context: { value: expected } });
+}
+
+/** The version to which a rollback without a version returns. Throws RES002, RES005, SVC005. */
+async function versionBefore(
+  { registry }: Pick<RollbackModelDeps, 'registry'>,
+  input: RollbackModelInput,
+  model: StoredModel | undefined,
+): Promise<FoundVersion> {
+  if (!model) throw unknownModel(input.model);
+  checkExpectedProduction(model, input.expected_production);
+  const version = await rollbackTarget(registry, model);
+  if (version.stage !== 'Production') return { model, version };
+  // Another call has returned to it since the model was read: the newer model has another version in Production than expected.
+  return versionBefore({ registry }, input, (await registry.read(model.model_name, [])).model);
 }
 
 /** Decision about a rollback to a version as it was read, under the rules of {@link rollbackModel}. Throws RES005, SVC005. */

@@ -122,6 +122,8 @@ export interface RegistryStore extends TransitionStore<StageTransition> {
   history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>>;
   /** The last event at or before a time (ISO 8601, milliseconds). */
   eventAt(model: string, at: string): Promise<RegistryEvent | undefined>;
+  /** Events that changed the version in Production, newest first, of those at or before a time (ISO 8601; null: all). */
+  productionChanges(model: string, until: string | null): AsyncIterable<RegistryEvent>;
   /**
    * Rows of the catalog in that order, from an index, after a position of the same order (null: from its start). It reads
    * ahead by little more than a page, so that a caller that stops early reads little in excess.

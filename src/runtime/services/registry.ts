@@ -64,7 +64,7 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
     rollbackModel: async ({ params, body, ...request }) => {
       const rolledBack = await rollbackModel(deps, transitionCallOf(request), {
         model: params.model_name,
-        version: versionOf(body, 'target_version'),
+        version: namedVersion(body, 'target_version'),
         expected_production: expectedProduction(body.expected_production),
         reason: body.reason,
       });
@@ -165,9 +165,16 @@ export function ignoredOfWaiver(waive: WaiveRequest | undefined): string[] {
   return waive ? unknownKeyWarnings({ ...waive }, Object.keys(WaiveRequest.shape), 'waive.') : [];
 }
 
+type NamesVersion = { readonly version?: string | number | undefined };
+
 /** The body's schema guarantees one of them. */
-function versionOf(body: { readonly version?: string | number | undefined }, synonym: string): string {
-  return String(body.version ?? (body as Readonly<Record<string, unknown>>)[synonym]);
+function versionOf(body: NamesVersion, synonym: string): string {
+  return namedVersion(body, synonym)!;
+}
+
+function namedVersion(body: NamesVersion, synonym: string): string | undefined {
+  const named = body.version ?? (body as Readonly<Record<string, unknown>>)[synonym] ?? undefined;
+  return named === undefined ? undefined : String(named);
 }
 
 function expectedProduction(version: string | number | null | undefined): string | null | undefined {

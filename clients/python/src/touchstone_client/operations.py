@@ -324,10 +324,10 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/strategies/{name}/promote", path_values={"name": name}, body=body, key=idempotency_key, keyed=True)
 
-    def rollback_model(self, model_name: str, body: types.RollbackRequest, *, idempotency_key: str | None = None) -> types.RollbackReply:
+    def rollback_model(self, model_name: str, body: types.RollbackRequest | None = None, *, idempotency_key: str | None = None) -> types.RollbackReply:
         """Roll back to a version: from Archived to Production.
 
-        The version in Production becomes Archived in the same transaction and is marked as rolled back. A version already in Production is unchanged. For the owner of the model, whom it is shared with at `write`, and admins.
+        The version in Production becomes Archived in the same transaction and is marked as rolled back. A version already in Production is unchanged. Without `version` it returns to the one before: `expected_production` is then required, so that a repeat is rejected instead of rolling back again. For the owner of the model, whom it is shared with at `write`, and admins.
 
         :param model_name: Name of the strategy: a model is named as its strategy
         """

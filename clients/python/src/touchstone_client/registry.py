@@ -65,11 +65,13 @@ class Model:
         body = body_of(types.PromoteRequest, {"version": version, **more})
         return self._platform.backend.promote_version(self.name, body, idempotency_key=key)
 
-    def rollback(self, version: VersionName, reason: str | None = None, **more: Any) -> types.RollbackReply:
-        """Returns an earlier version to Production."""
+    def rollback(
+        self, version: VersionName | None = None, reason: str | None = None, **more: Any
+    ) -> types.RollbackReply:
+        """Returns a version to Production; without `version` the one before, and `expected_production` is required."""
         key = more.pop("idempotency_key", None)
-        given = {} if reason is None else {"reason": reason}
-        body = body_of(types.RollbackRequest, {"version": version, **given, **more})
+        given = {name: value for name, value in (("version", version), ("reason", reason)) if value is not None}
+        body = body_of(types.RollbackRequest, {**given, **more})
         return self._platform.backend.rollback_model(self.name, body, idempotency_key=key)
 
     def stop(self, reason: str, **more: Any) -> types.StopReply:

@@ -5426,10 +5426,10 @@ class RollbackReply(TypedDict):
 
 
 class RollbackRequest(TypedDict):
-    """Requires `version` or `target_version`"""
+    """Requires `version`, `target_version` or `expected_production`"""
 
     version: NotRequired[str | int | None]
-    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    """The version to return to: a number, or an alias. Default: the one that was in Production last before the present one and was never rolled back or stopped; `expected_production` is required then"""
     target_version: NotRequired[str | int | None]
     """Synonym of `version`"""
     reason: NotRequired[str | None]
