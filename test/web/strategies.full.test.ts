@@ -31,6 +31,16 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
       await dashboard.platform.validated('ema_crossover', version);
       await page.getByRole('button', { name: 'Promote' }).click();
       const promote = page.getByRole('dialog');
+      await promote.getByText(/^Check list of the staging/).waitFor();
+      if (version === '2') {
+        // What decides it: the verdict on the backtests, both figures, what was changed, the trades.
+        const figures = promote.getByRole('region', { name: 'Figures' });
+        await figures.getByText('v1 (champion)').waitFor();
+        await promote.getByText(/^Confidence .* trades$/).waitFor();
+        const changed = promote.getByRole('region', { name: 'Changed settings' });
+        expect(await changed.locator('dt').allTextContents()).toEqual(['params.fast']);
+        await promote.getByRole('link', { name: 'Trades and report of v2' }).waitFor();
+      }
       await promote.getByLabel('Comment').fill('Release of the week');
       expect(await findings()).toEqual([]);
       await promote.getByRole('button', { name: 'Promote' }).click();
@@ -51,6 +61,12 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
     expect(await productionOf()).toBe('1');
     await page.goto(`${dashboard.url}/strategies/ema_crossover`);
     await page.getByText('“Losses since the release”').waitFor();
+    // The champion against the other version, without a choice.
+    expect(await page.getByLabel('Champion', { exact: true }).inputValue()).toBe('1');
+    expect(await page.getByLabel('Challenger', { exact: true }).inputValue()).toBe('2');
+    await page.getByRole('region', { name: 'Metrics of both versions' }).waitFor();
+    await page.goto(`${dashboard.url}/strategies/ema_crossover/versions/2`);
+    await page.getByRole('heading', { name: 'Difference to the champion, v1' }).waitFor();
     expect(await problems()).toEqual([]);
     await close();
   });

@@ -24,11 +24,21 @@ const DECISIONS = {
   INCONCLUSIVE: 'The data do not decide',
 } as const;
 
-/** Two versions on their registered backtests, with guardrails and confidence. */
-export function ComparisonPanel(props: { readonly name: string; readonly versions: readonly string[] }) {
-  const { a, b } = route.useSearch();
+/** A version and its stage. */
+interface Staged {
+  readonly version: string;
+  readonly stage: string;
+}
+
+/**
+ * Two versions on their registered backtests, with guardrails and confidence. Until others are chosen they are the champion, and the
+ * newest staged version or else the newest one.
+ */
+export function ComparisonPanel(props: { readonly name: string; readonly versions: readonly Staged[] }) {
+  const search = route.useSearch();
+  const { a, b } = { ...presetOf(props.versions), ...search };
   const navigate = route.useNavigate();
-  const options = props.versions.map((version) => ({ value: version, label: `v${version}` }));
+  const options = props.versions.map(({ version }) => ({ value: version, label: `v${version}` }));
   const pick = (side: 'a' | 'b') => (version: string | undefined) =>
     void navigate({
       search: (before) => ({ ...before, [side]: version }),
@@ -64,6 +74,15 @@ export function ComparisonPanel(props: { readonly name: string; readonly version
   );
 }
 
+/** @param versions newest first */
+function presetOf(versions: readonly Staged[]): { readonly a?: string; readonly b?: string } {
+  const champion = versions.find(({ stage }) => stage === 'Production');
+  if (!champion) return {};
+  const others = versions.filter((each) => each !== champion);
+  const challenger = others.find(({ stage }) => stage === 'Staging') ?? others[0];
+  return { a: champion.version, ...(challenger && { b: challenger.version }) };
+}
+
 function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: string; readonly b: string }) {
   const query = useCall('compareVersions', { params: { name }, query: { version_a: a, version_b: b } });
   return (
@@ -71,44 +90,7 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
       {(comparison) => (
         <>
           <div className="pad stack">
-            <p className="row">
-              <span className="badge" data-tone={TONES[comparison.decision]}>
-                {DECISIONS[comparison.decision]}
-              </span>
-              <span>
-                Confidence {decimal(comparison.confidence * 100, 1)} % (
-                {comparison.confidence_method === 'welch'
-                  ? 'Welch’s test on the profit of each trade'
-                  : 'share of the metrics that agree'}
-                ), {comparison.sample_sizes.a} and {comparison.sample_sizes.b} trades
-              </span>
-            </p>
-            <p>{comparison.recommendation}</p>
-            {(['a', 'b'] as const).map((side) => (
-              <p key={side} className="row">
-                v{comparison[`version_${side}`]} <Exchange name={comparison.exchange[side]} />
-                Look-ahead: <LookAheadWord state={comparison.look_ahead[side]} />
-              </p>
-            ))}
-            {[
-              ...comparison.differences.map(({ field, a, b }) => `${field}: ${a} and ${b}`),
-              ...comparison.warnings,
-            ].map((text) => (
-              <p key={text} className="notice" data-tone="warn">
-                {text}
-              </p>
-            ))}
-            <ul className="stack">
-              {comparison.guardrails.map(({ name, status, message }) => (
-                <li
-                  key={name}
-                  className={`guardrail ${status === 'passed' ? 'up' : status === 'broken' ? 'down' : ''}`}
-                >
-                  {status === 'passed' ? <CheckCircle2 aria-hidden="true" /> : <XCircle aria-hidden="true" />}
-                  Guardrail {status}: {message}
-                </li>
-              ))}
-            </ul>
+            <ComparisonVerdict comparison={comparison} />
           </div>
           <div className="comparison">
             <Table
@@ -121,6 +103,52 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
         </>
       )}
     </Loaded>
+  );
+}
+
+/** Whether the challenger is better, how sure that is, and what speaks against it. */
+export function ComparisonVerdict({ comparison }: { readonly comparison: Comparison }) {
+  return (
+    <>
+      <p className="row">
+        <span className="badge" data-tone={TONES[comparison.decision]}>
+          {DECISIONS[comparison.decision]}
+        </span>
+        <span>
+          Confidence {decimal(comparison.confidence * 100, 1)} % (
+          {comparison.confidence_method === 'welch'
+            ? 'Welch’s test on the profit of each trade'
+            : 'share of the metrics that agree'}
+          ), {comparison.sample_sizes.a} and {comparison.sample_sizes.b} trades
+        </span>
+      </p>
+      <p>{comparison.recommendation}</p>
+      {(['a', 'b'] as const).map((side) => (
+        <p key={side} className="row">
+          v{comparison[`version_${side}`]} <Exchange name={comparison.exchange[side]} />
+          Look-ahead: <LookAheadWord state={comparison.look_ahead[side]} />
+        </p>
+      ))}
+      {[
+        ...comparison.differences.map(({ field, a, b }) => `${field}: ${a} and ${b}`),
+        ...comparison.warnings,
+      ].map((text) => (
+        <p key={text} className="notice" data-tone="warn">
+          {text}
+        </p>
+      ))}
+      <ul className="stack">
+        {comparison.guardrails.map(({ name, status, message }) => (
+          <li
+            key={name}
+            className={`guardrail ${status === 'passed' ? 'up' : status === 'broken' ? 'down' : ''}`}
+          >
+            {status === 'passed' ? <CheckCircle2 aria-hidden="true" /> : <XCircle aria-hidden="true" />}
+            Guardrail {status}: {message}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

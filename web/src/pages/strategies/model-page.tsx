@@ -59,7 +59,7 @@ export function ModelPage() {
                 </StageRail>
               </Panel>
               <VersionsPanel versions={versions} name={name} />
-              <ComparisonPanel name={name} versions={versions.map(({ version }) => version)} />
+              <ComparisonPanel name={name} versions={versions} />
               <HistoryPanel name={name} />
             </>
           )}

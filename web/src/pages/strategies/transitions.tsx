@@ -1,14 +1,19 @@
+import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
-import type { OperationId } from '../../api/client.ts';
-import { useAction } from '../../api/queries.ts';
+import type { OperationId, ResponseOf } from '../../api/client.ts';
+import { useAction, useCall } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Loaded, Skeleton } from '../../ui/states.tsx';
+import { ChampionDifference } from './champion-difference.tsx';
 import { CheckList, failedChecks } from './check-list.tsx';
 import { type Stage, StageBadge } from './stage-badge.tsx';
 import { useWaiver, WaiverFields } from './waiver.tsx';
+
+type Version = ResponseOf<'getVersion'>;
 
 /** Operations whose data a transition changes. */
 const CHANGED: readonly OperationId[] = [
@@ -123,6 +128,7 @@ function StageDialog({ subject, onClose }: DialogProps) {
 
 function PromoteDialog({ subject, onClose }: DialogProps) {
   const { model, version, stage, production } = subject;
+  const detail = useCall('getVersion', { params: { model_name: model, version } });
   const [comment, setComment] = useState<string>();
   const change = useAction('promoteVersion', CHANGED);
   const waiver = useWaiver(failedChecks(change.error));
@@ -136,6 +142,19 @@ function PromoteDialog({ subject, onClose }: DialogProps) {
         ) : (
           <ChangeLine version={production} from="Production" to="Archived" />
         )}
+        <Loaded query={detail} skeleton={<Skeleton rows={12} />}>
+          {(loaded) => (
+            <>
+              <ChampionDifference model={model} version={loaded} champion={production} />
+              <StagingChecks validation={loaded.validation} />
+              <p>
+                <Link to="/backtests/$id" params={{ id: loaded.backtest_run_id }}>
+                  Trades and report of v{version}
+                </Link>
+              </p>
+            </>
+          )}
+        </Loaded>
         <Form
           label="Promote"
           error={change.error}
@@ -166,6 +185,20 @@ function PromoteDialog({ subject, onClose }: DialogProps) {
         </Form>
       </div>
     </Dialog>
+  );
+}
+
+/** What the staging checked, the rules of the release policy among it; a promotion checks these rules again. */
+function StagingChecks({ validation }: { readonly validation: Version['validation'] }) {
+  const { checks, status } = validation;
+  if (checks.length === 0) return null;
+  return (
+    <details open={status !== 'passed'}>
+      <summary>
+        Check list of the staging, with the release policy: {status}, {checks.length} checks
+      </summary>
+      <CheckList checks={checks} />
+    </details>
   );
 }
 

@@ -4,9 +4,11 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { deflatedBy } from '#contract/values/deflated-ratio.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { resultText, signed, tone, withUnit } from '../../ui/format.ts';
+import { Chart } from '../../charts/chart.tsx';
+import { balance, resultText, signed, tone, withUnit } from '../../ui/format.ts';
 import { CopyButton, PageHead, Panel, Tile, Time } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import { ChampionDifference, deflatedText } from './champion-difference.tsx';
 import { CheckList } from './check-list.tsx';
 import { StageRail } from './stage-rail.tsx';
 import { TransitionButtons } from './transitions.tsx';
@@ -49,13 +51,14 @@ export function VersionPage() {
         </p>
       </PageHead>
       <Loaded query={query} skeleton={<Skeleton rows={14} />}>
-        {(detail) => <VersionDetail version={detail} />}
+        {(detail) => <VersionDetail version={detail} champion={production.data?.version ?? null} />}
       </Loaded>
     </>
   );
 }
 
-function VersionDetail({ version }: { readonly version: Version }) {
+function VersionDetail(props: { readonly version: Version; readonly champion: string | null }) {
+  const { version, champion } = props;
   const { validation, waivers } = version;
   return (
     <>
@@ -81,6 +84,12 @@ function VersionDetail({ version }: { readonly version: Version }) {
         <span className="muted">{version.description}</span>
       </div>
       <MetricTiles version={version} />
+      {champion !== null && champion !== version.version && (
+        <Panel title={`Difference to the champion, v${champion}`}>
+          <ChampionDifference model={version.model_name} version={version} champion={champion} />
+        </Panel>
+      )}
+      <EquityPanel run={version.backtest_run_id} />
       <Panel title={`Check list: ${validation.status}`}>
         {validation.checks.length === 0 ? (
           <Empty title="No check has run">Stage the version to run the check list.</Empty>
@@ -104,7 +113,6 @@ const TILES = [
   'max_drawdown_pct',
   'sharpe_ratio',
   'profit_factor',
-  'win_rate',
   'total_trades',
 ] as const;
 
@@ -132,9 +140,41 @@ function MetricTiles({ version }: { readonly version: Version }) {
           />
         );
       })}
+      <Tile
+        label="Deflated Sharpe ratio"
+        value={deflatedText(version)}
+        sub={`by ${deflatedBy(version)}`}
+        definition="Probability that the true Sharpe ratio is above what the best of so many trials without any skill would show."
+      />
     </div>
   );
 }
+
+/** Daily equity of the registered backtest. */
+function EquityPanel({ run }: { readonly run: string }) {
+  const query = useCall('getBacktestEquity', { params: { job_id: run } }, { isImmutable: true });
+  return (
+    <div className="panel">
+      <Loaded query={query} skeleton={<Skeleton rows={8} />}>
+        {({ dates, equity }) => (
+          <Chart
+            title="Equity of its backtest"
+            summary={`From ${money(equity[0])} to ${money(equity.at(-1))}, by day`}
+            x={{ title: 'Day, UTC', isTime: true, values: dates.map((date) => Date.parse(date) / 1_000) }}
+            panes={[
+              {
+                unit: '',
+                series: [{ title: 'Equity', kind: 'area', color: 'series-1', format: money, values: equity }],
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+const money = (amount: number | undefined) => balance(amount);
 
 /** Version -> backtest -> candles, and who searched for it. */
 function LineagePanel({ version }: { readonly version: Version }) {
