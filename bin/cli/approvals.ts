@@ -91,7 +91,7 @@ function addRequest(approvals: Command, session: RunInSession): void {
     .description('request a transition that another user approves')
     .argument('<action>', APPROVAL_ACTIONS.join(', '))
     .argument('<model>', 'name of the strategy')
-    .argument('[version]', 'a number, or latest')
+    .argument('[version]', 'a number, or latest; not for stop')
     .requiredOption('--reason <text>', 'why it should happen')
     .option('--due <time>', 'when the request expires, ISO 8601 (default: in 7 days)')
     .option(

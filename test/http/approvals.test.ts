@@ -7,6 +7,8 @@ const NOW = Date.parse('2026-06-01T12:00:00.000Z');
 const DAY = 86_400_000;
 
 let now = NOW;
+/** Model whose version 1 an approval has promoted. */
+let promoted: string;
 /** Model with versions 1 to 7 in stage None. */
 let listed: string;
 let fixture: AccessFixture;
@@ -274,6 +276,7 @@ describe('decision', () => {
     const own = await requested(name, { version: 1 }, development);
     expect((await show(own)).requested_by).toBe('anonymous');
     expect((await decide(amy, own, 'approve')).body.status).toBe('approved');
+    promoted = name;
   });
 
   it('rules that reject the transition leave the request open', async () => {
@@ -294,10 +297,40 @@ describe('decision', () => {
       decided_by: 'platform',
       decision_reason: 'The transition happened otherwise: promote',
     });
+    // A rollback without a version is to the version before, fixed when requested.
+    const back = await requested(name, { action: 'rollback', version: undefined });
+    expect(await show(back)).toMatchObject({ version: '1', expected_production: '3' });
     const changed = await decide(amy, unstaged, 'approve');
     expect([changed.status, changed.code]).toEqual([409, 'RES005']);
     expect(changed.body.detail.context).toMatchObject({ expected_production: '1', production: '3' });
     expect((await show(unstaged)).status).toBe('requested');
+    expect((await decide(amy, back, 'approve')).body.status).toBe('approved');
+    expect(await production(name)).toBe('1');
+  });
+});
+
+describe('stop', () => {
+  /** The model of the decisions before: version 1 is in Production. */
+  let stopping: string;
+  beforeAll(() => {
+    stopping = promoted;
+  });
+  it('names no version, needs one in Production, and its approval leaves Production empty', async () => {
+    const body = { action: 'stop', version: undefined };
+    const rejected = await request(ann, stopping, { ...body, version: 1 });
+    expect([rejected.status, rejected.code]).toEqual([400, 'VAL005']);
+    const first = await requested(stopping, body);
+    expect(await show(first)).toMatchObject({ version: null, expected_production: '1' });
+    expect((await request(bob, stopping, body)).code).toBe('RES005');
+    expect((await decide(amy, first, 'approve')).body.status).toBe('approved');
+    expect(await production(stopping)).toBe(null);
+    expect((await request(ann, stopping, body)).code).toBe('RES005');
+    // A rollback starts it again; a direct stop withdraws the request.
+    const back = await requested(stopping, { action: 'rollback', version: 1 });
+    expect((await decide(amy, back, 'approve')).body.status).toBe('approved');
+    const second = await requested(stopping, body);
+    expect((await amy.post(`/api/v1/models/${stopping}/stop`, { reason: 'Loss' })).status).toBe(200);
+    expect(await show(second)).toMatchObject({ status: 'withdrawn', decided_by: 'platform' });
   });
 });
 

@@ -1,3 +1,4 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DynamoSeriesStore } from '#adapters/dynamo/series-stores.ts';
 import type { Overview } from '#contract/platform/overview-api.ts';
@@ -141,6 +142,42 @@ it('overview has production versions and challenges of models that the caller ca
     { items: [], more: false },
     { items: [], more: false },
   ]);
+});
+
+it('overview has what waits for a decision that the caller may make', async () => {
+  const model = 'ema_crossover';
+  const amy = fixture.person('amy', 'approver');
+  const none = { count: 0, approvals: [], challenges: [], more: false };
+  await ann.share(`/api/v1/models/${model}`, 'user:amy!', 'user:bob');
+  const request = { action: 'promote', version: 2, reason: 'Won' };
+  const { body } = await bob.post(`/api/v1/models/${model}/approvals`, request);
+  expect((await overview(amy)).waiting).toEqual({ ...none, count: 1, approvals: [body] });
+  // Of researchers only stagings wait, and of nobody what they requested.
+  for (const person of [ann, bob, fixture.development])
+    expect((await overview(person)).waiting).toEqual(none);
+  const { challenge_id } = (await overview(amy)).challenges!.items[0]!;
+  await amy.strategy('POST', `/api/v1/challenges/${challenge_id}/rollback`, { reason: 'drill' });
+  const canary = { champion_version: '1', challenger_version: '2', approval_stages: ['stage_2'] };
+  const held = await ann.strategy('POST', `/api/v1/models/${model}/challenges`, canary);
+  const id = held.body.challenge_id;
+  const put = async (changes: object) => {
+    const key = { TableName: fixture.registryTable, Key: { pk: `CHALLENGE#${id}`, sk: 'META' } };
+    const { Item } = await fixture.client.send(new GetCommand(key));
+    await fixture.client.send(
+      new PutCommand({ TableName: fixture.registryTable, Item: { ...Item, ...changes } }),
+    );
+  };
+  const at = held.body.created_at;
+  const winner = { status: 'completed', outcome: 'challenger_wins', ended_at: at, hold: null };
+  for (const state of [{ hold: { reason: 'approval', since: at, note: null } }, winner]) {
+    await put(state);
+    const both = (await overview(amy)).waiting!;
+    expect([both.count, both.challenges.map((each) => each.challenge_id)]).toEqual([2, [id]]);
+    expect((await overview(ann)).waiting).toEqual(none);
+    expect((await overview(fixture.person('val', 'approver'))).waiting).toEqual(none);
+  }
+  // Without authentication challenges are decided as before.
+  expect((await overview(fixture.development)).waiting).toMatchObject({ count: 1, approvals: [] });
 });
 
 it('overview reports a part as missing that takes longer than 4 s', async () => {

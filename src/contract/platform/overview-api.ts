@@ -4,6 +4,7 @@ import { Timestamp } from '../common/time.ts';
 import { ListedLookAhead } from '../config/look-ahead.ts';
 import { JobCounted } from '../jobs/job-list-api.ts';
 import { Freshness } from '../market-data/market-data.ts';
+import { Approval } from '../registry/approval-api.ts';
 import { CatalogStrategy } from '../registry/catalog-api.ts';
 import { Challenge } from '../registry/challenge-api.ts';
 import { OVERVIEW_LIMITS } from '../values/job-limits.ts';
@@ -77,6 +78,7 @@ export const OVERVIEW_PARTS = [
   'collections',
   'production',
   'challenges',
+  'waiting',
   'freshness',
 ] as const;
 export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
@@ -123,6 +125,19 @@ export const Overview = z
       .meta({
         description: `Challenges that are active or whose winner awaits its promotion, newest first, at most ${OVERVIEW_LIMITS.challenges}`,
       }),
+    waiting: z
+      .object({
+        count: z.int().meta({ description: 'Length of both lists' }),
+        approvals: z.array(Approval).meta({
+          description: `Open requests that the caller may approve, newest first, at most ${OVERVIEW_LIMITS.waiting}`,
+        }),
+        challenges: z.array(Challenge).meta({
+          description: 'Of `challenges`, those held for an approval, and winners that await their promotion',
+        }),
+        more: z.boolean().meta({ description: 'true: more than these may wait' }),
+      })
+      .nullable()
+      .meta({ description: 'What waits for a decision that the caller may make' }),
     freshness: z
       .object({
         exchange: z.string(),

@@ -4,7 +4,7 @@ import { DAY_MS } from './durations.ts';
 export const APPROVAL_ID_PREFIX = 'ap-';
 
 /** Transitions that a user can request. */
-export const APPROVAL_ACTIONS = ['stage', 'promote', 'rollback'] as const;
+export const APPROVAL_ACTIONS = ['stage', 'promote', 'rollback', 'stop'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
 /** Role that decides about a request: the role of the transition itself. */
@@ -12,6 +12,7 @@ export const DECIDING_ROLES = {
   stage: 'researcher',
   promote: 'approver',
   rollback: 'approver',
+  stop: 'approver',
 } as const satisfies Record<ApprovalAction, 'researcher' | 'approver'>;
 
 export const APPROVAL_STATUSES = ['requested', 'approved', 'declined', 'withdrawn', 'expired'] as const;

@@ -42,6 +42,7 @@ export const OVERVIEW_LIMITS = {
   collections: 50,
   production: 20,
   challenges: 20,
+  waiting: 20,
   worst: 5,
 } as const;
 

@@ -16,8 +16,9 @@ import {
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
 import type { ApprovalChange, ApprovalWrite } from '../transitions/approval-store.ts';
-import { existing, type FoundVersion, lookUpVersion } from '../transitions/find-version.ts';
+import { type FoundVersion, type RequestedVersion, readVersion } from '../transitions/find-version.ts';
 import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';
+import { planStop } from '../transitions/plan-stop.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import type { StageTransition } from '../transitions/registry-store.ts';
 import {
@@ -73,8 +74,7 @@ export async function approveRequest(
       const now = deps.clock.now();
       if (isRepeated(approval, 'approved', call)) return { body: approvalView(approval, now), write: null };
       checkOpen(approval, now);
-      const reference = { model: approval.model_name, version: approval.version!, field: 'version' };
-      const found = existing(reference, await lookUpVersion(deps.registry, reference, null));
+      const found = await readVersion(deps.registry, referenceOf(approval));
       checkProduction(approval, found.model);
       stage ??= stagingPlan(deps, call, { comment: approval.reason });
       const write = await transitionOf(approval, found, () =>
@@ -148,6 +148,11 @@ function endRequest(
       };
     },
   );
+}
+
+/** The version that changes: for a stop the one that was in Production at the request. */
+function referenceOf({ model_name: model, version, expected_production }: StoredApproval): RequestedVersion {
+  return { model, version: version ?? expected_production!, field: 'version' };
 }
 
 async function findApproval(
@@ -225,6 +230,8 @@ async function plan(
       });
     case 'rollback':
       return planRollback(deps, found, { call, reason, expected_production });
+    case 'stop':
+      return planStop(deps, found, { call, reason });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Approval } from '#contract/registry/approval-api.ts';
 import type { StoredApproval } from '#contract/registry/stored-approval.ts';
-import type { StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
+import type { StoredModel } from '#contract/registry/stored-registry.ts';
 import {
   APPROVAL_ACTIONS,
   APPROVAL_ID_PREFIX,
@@ -10,6 +10,7 @@ import {
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/values/registry-limits.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../shared/iso-time.ts';
+import { unknownModel } from '../shared/unknown-resources.ts';
 import { checkMaxLength, checkOneOf, isBlank } from '../shared/validate.ts';
 import {
   applyTransition,
@@ -17,9 +18,16 @@ import {
   type TransitionDeps,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
-import { checkExpectedProduction, existing, lookUpVersion, rejection } from '../transitions/find-version.ts';
+import {
+  checkExpectedProduction,
+  existing,
+  type FoundVersion,
+  lookUpVersion,
+  rejection,
+} from '../transitions/find-version.ts';
 import { nextTimestamp, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
+import { rollbackTarget } from '../transitions/rollback-target.ts';
 import { approvalView } from './approval-rules.ts';
 
 export interface RequestApprovalDeps extends TransitionDeps {
@@ -29,7 +37,7 @@ export interface RequestApprovalDeps extends TransitionDeps {
 export interface RequestApprovalInput {
   readonly model: string;
   readonly action: string;
-  /** A number or an alias. */
+  /** A number or an alias; not for `stop`. Default of a rollback: the version before. */
   readonly version?: string | undefined;
   readonly reason: string;
   /** Default: in 7 days. */
@@ -56,21 +64,20 @@ export async function requestApproval(
       field: 'reason',
     });
   }
-  const { model, version } = input;
-  if (version === undefined) {
-    throw new CodedError('VAL004', {
-      message: `A request to ${action} names a version: pass version`,
-      field: 'version',
-    });
-  }
-  const reference = { model, version, field: 'version' };
+  const { model } = input;
+  const version = requestedVersion(action, input.version);
+  const reference = version === null ? null : { model, version, field: 'version' };
   return applyTransition(
     deps,
     stageTransitions(deps.registry.approvals),
     { operation: 'requestApproval', call, input },
-    (key) => lookUpVersion(deps.registry, reference, key),
+    async (key) =>
+      reference
+        ? lookUpVersion(deps.registry, reference, key)
+        : { ...(await deps.registry.read(model, [], key)), version: undefined },
     async (state) => {
-      const found = existing(reference, state);
+      if (action === 'stop' && state.model?.production_version === null) throw nothingToStop(state.model);
+      const found = reference ? existing(reference, state) : await versionBefore(deps, model, state.model);
       checkExpectedProduction(found.model, input.expected_production);
       checkAction(action, found);
       const at = nextTimestamp(deps, found.model);
@@ -79,7 +86,7 @@ export async function requestApproval(
         approval_id: `${APPROVAL_ID_PREFIX}${deps.ids.ulid()}`,
         model_name: model,
         action,
-        version: found.version.version,
+        version: action === 'stop' ? null : found.version.version,
         status: 'requested',
         reason,
         requested_by: call.actor.id,
@@ -101,6 +108,45 @@ export async function requestApproval(
   );
 }
 
+/**
+ * Version of a request: of a stop the one in Production; null for a rollback to the version before. Throws VAL004 without one, VAL005 for
+ * one of a stop.
+ */
+function requestedVersion(action: ApprovalAction, version: string | undefined): string | null {
+  if (action === 'stop' && version !== undefined) {
+    throw new CodedError('VAL005', {
+      message: 'A stop is of the version in Production: leave out version, or pass it as expected_production',
+      field: 'version',
+      context: { value: version.slice(0, 100) },
+    });
+  }
+  if (action === 'stop') return 'champion';
+  if (version !== undefined) return version;
+  if (action === 'rollback') return null;
+  throw new CodedError('VAL004', {
+    message: `A request to ${action} names a version: pass version`,
+    field: 'version',
+  });
+}
+
+/** The version to which a rollback without a version returns. Throws RES002, RES005, SVC005. */
+async function versionBefore(
+  { registry }: RequestApprovalDeps,
+  name: string,
+  model: StoredModel | undefined,
+): Promise<FoundVersion> {
+  if (!model) throw unknownModel(name);
+  return { model, version: await rollbackTarget(registry, model) };
+}
+
+function nothingToStop({ model_name }: StoredModel): CodedError {
+  return new CodedError('RES005', {
+    message: `No version of ${model_name} is in Production: there is nothing to stop`,
+    field: 'model_name',
+    context: { model_name, current_production: null },
+  });
+}
+
 /** Time at which a request expires, ISO 8601. Throws VAL005. */
 function dueTime(given: string | undefined, now: number): string {
   const { min, max, default: standard } = APPROVAL_LIMITS.due;
@@ -116,11 +162,9 @@ function dueTime(given: string | undefined, now: number): string {
 }
 
 /** Throws RES005 where the transition has happened, RES006 where it cannot happen any more. */
-function checkAction(
-  action: ApprovalAction,
-  found: { readonly model: StoredModel; readonly version: StoredVersion },
-): void {
+function checkAction(action: ApprovalAction, found: FoundVersion): void {
   const { stage, version } = found.version;
+  if (action === 'stop') return;
   const isThere = stage === (action === 'stage' ? 'Staging' : 'Production');
   if (isThere || (action === 'stage' && stage === 'Production')) {
     throw rejection(

@@ -5,8 +5,11 @@ import {
   type OverviewPart,
 } from '#contract/platform/overview-api.ts';
 import type { StoredChallenge } from '#contract/registry/stored-challenge.ts';
+import { DECIDING_ROLES } from '#contract/values/approval-limits.ts';
 import { OVERVIEW_LIMITS as LIMITS } from '#contract/values/job-limits.ts';
-import type { Caller } from '../access/access.ts';
+import { type Caller, mayAccess } from '../access/access.ts';
+import type { Decider } from '../approvals/approval-rules.ts';
+import { listApprovals, type ReadApprovalsDeps } from '../approvals/read-approvals.ts';
 import { activeChallenges, type ListCatalogDeps, visibleTo } from '../catalog/list-catalog.ts';
 import { closedTrades, isAwaitingPromotion, profitOf } from '../challenges/challenge-state.ts';
 import { type ListAllChallengesDeps, listAllChallenges } from '../challenges/list-all-challenges.ts';
@@ -24,7 +27,9 @@ import {
 
 export interface OverviewDeps
   extends JobOverviewDeps,
+    ReadApprovalsDeps,
     Pick<ListCatalogDeps, 'registry' | 'cursors' | 'clock'> {
+  readonly registry: ListCatalogDeps['registry'];
   readonly challenges: ListCatalogDeps['challenges'] & ListAllChallengesDeps['challenges'];
   readonly series: Pick<SeriesStore, 'listPage'>;
   readonly defaultExchange: string;
@@ -44,7 +49,7 @@ const STALE_HOURS = 24;
  * Jobs, models, challenges and data that the caller may see, for a page that shows all of them. The parts are read concurrently.
  * One that fails or takes longer than 4 s is reported as missing. Never throws.
  */
-export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<Overview> {
+export async function getOverview(deps: OverviewDeps, caller: Decider): Promise<Overview> {
   const missing = new Set<OverviewPart>();
   const part = async <T>(name: OverviewPart, read: () => Promise<T>): Promise<T | null> => {
     try {
@@ -55,12 +60,16 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
       return null;
     }
   };
-  const [backtests, hyperopt, collections, production, challenges, freshness] = await Promise.all([
+  const unfinished = readChallenges(deps, caller);
+  // Awaited by two parts: its failure is theirs.
+  unfinished.catch(() => undefined);
+  const [backtests, hyperopt, collections, production, challenges, waiting, freshness] = await Promise.all([
     part('backtests', () => overviewOfBacktests(deps, caller)),
     part('hyperopt', () => overviewOfHyperopt(deps, caller)),
     part('collections', () => overviewOfCollections(deps)),
     part('production', () => readProduction(deps, caller)),
-    part('challenges', () => readChallenges(deps, caller)),
+    part('challenges', async () => firstOf(await unfinished)),
+    part('waiting', async () => readWaiting(deps, caller, await unfinished)),
     part('freshness', () => readFreshness(deps)),
   ]);
   const jobs = [backtests, hyperopt, collections].filter((each) => each !== null);
@@ -78,6 +87,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
     ended: ended.slice(0, LIMITS.ended),
     production,
     challenges,
+    waiting,
     freshness,
   };
 }
@@ -124,16 +134,48 @@ function liveFigures(challenge: StoredChallenge) {
   return { challenge_id: challenge.challenge_id, trades, mean_profit_pct };
 }
 
+type UnfinishedChallenges = NonNullable<Overview['challenges']>;
+
 /** Challenges that are active, and those whose winner awaits its promotion. */
-async function readChallenges(deps: OverviewDeps, caller: Caller): Promise<Overview['challenges']> {
+async function readChallenges(deps: OverviewDeps, caller: Caller): Promise<UnfinishedChallenges> {
   const list = (status: 'active' | 'completed') =>
     listAllChallenges(deps, { caller, status, limit: LIMITS.challenges, cursor: null });
   const [active, completed] = await Promise.all([list('active'), list('completed')]);
   const all = [...active.items, ...completed.items.filter(isAwaitingPromotion)];
   const items = all.sort((one, other) => (one.created_at > other.created_at ? -1 : 1));
+  return { items, more: active.next !== null };
+}
+
+function firstOf({ items, more }: UnfinishedChallenges): UnfinishedChallenges {
   return {
     items: items.slice(0, LIMITS.challenges),
-    more: items.length > LIMITS.challenges || active.next !== null,
+    more: items.length > LIMITS.challenges || more,
+  };
+}
+
+/** Requests that the caller may approve, and challenges that wait for a decision that the caller may make. */
+async function readWaiting(
+  deps: OverviewDeps,
+  caller: Decider,
+  unfinished: UnfinishedChallenges,
+): Promise<Overview['waiting']> {
+  const undecided = unfinished.items.filter(
+    (challenge) => challenge.hold?.reason === 'approval' || isAwaitingPromotion(challenge),
+  );
+  const mayDecide = caller.roles.includes(DECIDING_ROLES.promote) && undecided.length > 0;
+  const [requests, models] = await Promise.all([
+    listApprovals(deps, { caller, waiting_for: 'me', limit: LIMITS.waiting, cursor: null }),
+    mayDecide ? deps.registry.sharing.findMany(undecided.map(({ model_name }) => model_name)) : null,
+  ]);
+  const challenges = undecided.filter(({ model_name }) => {
+    const model = models?.get(model_name);
+    return model !== undefined && mayAccess(caller, model, 'write');
+  });
+  return {
+    count: requests.items.length + challenges.length,
+    approvals: [...requests.items],
+    challenges,
+    more: requests.next !== null || unfinished.more,
   };
 }
 

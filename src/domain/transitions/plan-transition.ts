@@ -112,6 +112,8 @@ function hasHappened(
     case 'promote':
     case 'rollback':
       return production !== null && production === requested;
+    case 'stop':
+      return production === null;
   }
 }
 

@@ -13,7 +13,7 @@ import { lazy } from '#domain/shared/lazy.ts';
 import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import type { NewProduction } from '#domain/transitions/registry-store.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
-import { callerOf, includedRoles } from '../authenticate.ts';
+import { deciderOf, includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { BacktestsDeps } from './backtests.ts';
@@ -91,7 +91,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
       }),
       getOverview: async ({ principal }) => ({
         status: 200,
-        body: await getOverview(deps, callerOf(principal)),
+        body: await getOverview(deps, deciderOf(principal)),
       }),
       listStrategies: async () => ({ status: 200, body: await listStrategies(deps) }),
       getStrategy: async ({ params }) => ({ status: 200, body: await getStrategy(deps, params.name) }),

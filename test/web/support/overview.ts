@@ -82,6 +82,7 @@ export function busyOverview(): Overview {
       ],
       more: false,
     },
+    waiting: { count: 0, approvals: [], challenges: [], more: false },
     freshness: null,
   };
 }

@@ -90,7 +90,7 @@ class Approval(TypedDict):
     approval_id: str
     """`ap-...`"""
     model_name: str
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     version: str | None
     """Number of the version; null for `stop`"""
     status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
@@ -134,7 +134,7 @@ class ApprovalApprovedEventData(TypedDict):
     approval_id: str
     """`ap-...`"""
     model_name: str
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     version: str | None
     """Number of the version; null for `stop`"""
     status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
@@ -175,7 +175,7 @@ class ApprovalDeclinedEventData(TypedDict):
     approval_id: str
     """`ap-...`"""
     model_name: str
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     version: str | None
     """Number of the version; null for `stop`"""
     status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
@@ -216,7 +216,7 @@ class ApprovalExpiredEventData(TypedDict):
     approval_id: str
     """`ap-...`"""
     model_name: str
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     version: str | None
     """Number of the version; null for `stop`"""
     status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
@@ -239,7 +239,7 @@ class ApprovalList(TypedDict):
 
 
 class ApprovalRequest(TypedDict):
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     """Requested transition"""
     version: NotRequired[str | int | None]
     """A version number, or an alias: `latest`, `champion`, or one that users gave"""
@@ -276,7 +276,7 @@ class ApprovalRequestedEventData(TypedDict):
     approval_id: str
     """`ap-...`"""
     model_name: str
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     version: str | None
     """Number of the version; null for `stop`"""
     status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
@@ -317,7 +317,7 @@ class ApprovalWithdrawnEventData(TypedDict):
     approval_id: str
     """`ap-...`"""
     model_name: str
-    action: Literal["stage", "promote", "rollback"]
+    action: Literal["stage", "promote", "rollback", "stop"]
     version: str | None
     """Number of the version; null for `stop`"""
     status: Literal["requested", "approved", "declined", "withdrawn", "expired"]
@@ -4411,7 +4411,7 @@ class OverfittingReportPlateau1(TypedDict):
 class Overview(TypedDict):
     evaluated_at: str
     """ISO 8601, UTC"""
-    missing: list[Literal["backtests", "hyperopt", "collections", "production", "challenges", "freshness"]]
+    missing: list[Literal["backtests", "hyperopt", "collections", "production", "challenges", "waiting", "freshness"]]
     """Parts that could not be read in time: their fields are null, their jobs are absent"""
     counts: OverviewCounts
     """Pending and running jobs are counted up to 100, ended ones up to 1,000, collections among the newest 50"""
@@ -4423,6 +4423,8 @@ class Overview(TypedDict):
     """Versions in Production by name, at most 20"""
     challenges: OverviewChallenges1 | None
     """Challenges that are active or whose winner awaits its promotion, newest first, at most 20"""
+    waiting: OverviewWaiting1 | None
+    """What waits for a decision that the caller may make"""
     freshness: OverviewFreshness1 | None
     """Age of the stored candles of the default exchange"""
 
@@ -4498,6 +4500,17 @@ class OverviewProduction1(TypedDict):
     items: list[ProductionStrategy]
     more: bool
     """true: the list of this resource has more"""
+
+
+class OverviewWaiting1(TypedDict):
+    count: int
+    """Length of both lists"""
+    approvals: list[Approval]
+    """Open requests that the caller may approve, newest first, at most 20"""
+    challenges: list[Challenge]
+    """Of `challenges`, those held for an approval, and winners that await their promotion"""
+    more: bool
+    """true: more than these may wait"""
 
 
 class PeriodRow(TypedDict):

@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<OverviewPart, string>> = {
   collections: 'Collections',
   production: 'Production versions',
   challenges: 'Challenges',
+  waiting: 'Waiting for you',
   freshness: 'Freshness',
 };
 
