@@ -65,6 +65,9 @@ export const getBacktestReport = /* @__PURE__ */ get<'getBacktestReport'>(backen
 /** Trades of a completed backtest, filtered and sorted. */
 export const listBacktestTrades = /* @__PURE__ */ get<'listBacktestTrades'>(backend, '/backtests/{job_id}/trades');
 
+/** Positions of a completed backtest: trades of a group that overlap in time. */
+export const listBacktestPositions = /* @__PURE__ */ get<'listBacktestPositions'>(backend, '/backtests/{job_id}/positions');
+
 /** Equity, drawdown and market of a completed backtest, by day or candle, for charts. */
 export const getBacktestCurve = /* @__PURE__ */ get<'getBacktestCurve'>(backend, '/backtests/{job_id}/curve');
 

@@ -273,17 +273,24 @@ describe('trades file', () => {
 
   test('trades file contains the fields of the trade records', () => {
     const trades = Array.from({ length: 3_000 }, (_, i) =>
-      i === 1 ? { ...trade, enterTag: 'dip ✓', liquidationPrice: 123.5, leftOpen: true } : trade,
+      i === 1 ? { ...trade, enterTag: 'dip ✓:a', liquidationPrice: 123.5, leftOpen: true } : trade,
     );
     const table = tableFromIPC(readParquet(writeTradesParquet(tableOf(trades))).intoIPCStream());
     expect(table.numRows).toBe(3_000);
-    const wanted = tradeRecord(tableOf(trades), 1, 2);
+    const wanted = tradeRecord(tableOf(trades), 1, 2, 1);
+    expect(wanted).toMatchObject({ group: 'dip ✓', position: 1 });
     expect(table.get(1)?.toJSON()).toEqual({
       ...wanted,
       opened_at: Date.parse(wanted.opened_at),
       closed_at: Date.parse(wanted.closed_at),
     });
-    expect(table.get(2_999)?.toJSON()).toMatchObject({ id: 3_000, enter_tag: null, liquidation_price: null });
+    expect(table.get(2_999)?.toJSON()).toMatchObject({
+      id: 3_000,
+      enter_tag: null,
+      liquidation_price: null,
+      group: null,
+      position: null,
+    });
   });
 
   test('empty trades file has the columns and zero rows', () => {

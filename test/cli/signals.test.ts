@@ -147,3 +147,23 @@ it('a list of trades is read as TradingView writes it, and refused where it is n
     { entry: { price: 12_345_678 }, profitPct: 0.5 },
   ]);
 });
+
+it('trades --groups lists the positions of groups, and the report has a table of them', async () => {
+  const file = join(folder, 'groups.csv');
+  writeFileSync(file, CSV!);
+  const args = COMMAND!.replace('signals.csv', file).split(' ');
+  await touchstone(...args);
+  expect((await touchstone('trades', 'last', '--groups')).out).toContain('No positions');
+  writeFileSync(file, CSV!.replace('breakout', 'spread:a').replace('dip', 'spread:b'));
+  await touchstone(...args);
+  const positions = await touchstone('trades', 'last', '--groups');
+  expect(positions.out).toMatch(
+    /│ +1 │ spread │ BTC\/USDT:USDT │ 2026-01-05 04:00 │ 2026-01-06 12:00 │ +1 │/,
+  );
+  expect(positions.out).toContain('2 of 2 positions');
+  const shown = (await touchstone('show', 'last')).out;
+  expect(shown).toMatch(/│ Group +│[^\n]*\n[^\n]*\n[^\n]*│ spread/);
+  const none = await touchstone('trades', 'last', '--groups', '--group', 'no', '--json');
+  expect(JSON.parse(none.out).items).toEqual([]);
+  expect((await touchstone('trades', 'last', '--groups', '--csv')).code).toBe(2);
+});

@@ -25,6 +25,7 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
   'long series and files, which a model does not read': [
     'getBacktestCurve',
     'getBacktestColumns',
+    'listBacktestPositions',
     'exportBacktest',
     'getOhlcv',
     'getCandles',

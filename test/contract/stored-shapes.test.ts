@@ -49,7 +49,7 @@ it.each([
   ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
-  ['BacktestReport', BacktestReport, 1, 'f2caed5d5d133a9e'],
+  ['BacktestReport', BacktestReport, 1, 'c55ab5f663a9d96b'],
   ['StoredSeries', StoredSeries, 3, 'c68c4dcc1c30bcd3'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '1e649eb08821d8b0'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],

@@ -152,6 +152,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getBacktestEquity: [`${ofJob}/equity`],
     getBacktestReport: [`${ofJob}/report-data`],
     listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
+    listBacktestPositions: [`${ofJob}/positions`],
     getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
     getBacktestColumns: [columns],
     exportBacktest: [`${ofJob}/export`, `${ofJob}/export?format=json`],

@@ -209,6 +209,77 @@ describe('given signals', () => {
     expect(failed.error).toContain('row 2 has the timestamp "soon"');
   });
 
+  it('legs of a spread are one position in trades, positions, CSV and the report', async () => {
+    const row = (day: number, pair: number, enter: number, tag = '') => ({
+      timestamp: `2026-01-${String(day).padStart(2, '0')}T00:00:00Z`,
+      pair: PAIRS[pair]!,
+      enter_long: enter,
+      exit_long: 1 - enter,
+      enter_tag: tag,
+    });
+    const csv = csvOf(
+      [
+        row(6, 0, 1, 'spread:btc'),
+        row(6, 1, 1, 'spread:eth'),
+        row(8, 0, 0),
+        row(9, 1, 0),
+        row(12, 0, 1, 'spread:btc'),
+        row(13, 0, 0),
+        row(12, 1, 1, 'alone'),
+        row(14, 1, 0),
+      ],
+      ['timestamp', 'pair', 'enter_long', 'exit_long', 'enter_tag'],
+    );
+    const { signals_id } = await upload(csv);
+    const job = await platform.run({ ...RUN, strategy: 'signals', signals: signals_id });
+    expect(job).toMatchObject({ status: 'completed' });
+    const list = async (query: string) =>
+      (await platform.get(`/api/v1/backtests/${job.job_id}/${query}`)).body.items;
+    const trades = await list('trades?limit=100');
+    const legs = (each: any) => [each.enter_tag, each.group, each.position];
+    expect(trades.map(legs)).toEqual([
+      ['spread:btc', 'spread', 1],
+      ['spread:eth', 'spread', 1],
+      ['spread:btc', 'spread', 2],
+      ['alone', null, null],
+    ]);
+    expect(await list('trades?group=spread&sort=-id')).toEqual(trades.slice(0, 3).reverse());
+    const [first, second] = await list('positions');
+    const [btc, eth] = trades;
+    expect(first).toEqual({
+      position: 1,
+      group: 'spread',
+      pairs: [PAIRS[0], PAIRS[1]],
+      opened_at: btc.opened_at,
+      closed_at: eth.closed_at,
+      legs: 2,
+      trades: [1, 2],
+      stake: btc.stake + eth.stake,
+      profit: expect.closeTo(btc.profit + eth.profit, 8),
+      profit_pct: expect.closeTo(((btc.profit + eth.profit) / (btc.stake + eth.stake)) * 100, 8),
+    });
+    expect(second).toMatchObject({ position: 2, legs: 1, trades: [3] });
+    expect(await list('positions?group=other')).toEqual([]);
+    expect(await list('positions?limit=1&page=2')).toEqual([second]);
+    const exported = await (
+      await platform.request(`/api/v1/backtests/${job.job_id}/export?format=csv`)
+    ).text();
+    const lines = exported.trim().split('\r\n');
+    expect(lines.map((line) => line.split(',').slice(-2).join())).toEqual([
+      'group,position',
+      'spread,1',
+      'spread,1',
+      'spread,2',
+      ',',
+    ]);
+    const report = (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
+    expect(report.tables.per_group.map(({ key, total_trades }: any) => [key, total_trades]).sort()).toEqual([
+      ['(none)', 1],
+      ['TOTAL', 4],
+      ['spread', 3],
+    ]);
+  });
+
   it('compact dates and times are those of ISO 8601, in bodies and in parameters', async () => {
     const job = await platform.run({
       ...RUN,

@@ -10,7 +10,16 @@ import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
 
-const PARTS = ['', '/equity', '/report-data', '/trades', '/curve', '/export?format=json', '/sharing'];
+const PARTS = [
+  '',
+  '/equity',
+  '/report-data',
+  '/trades',
+  '/positions',
+  '/curve',
+  '/export?format=json',
+  '/sharing',
+];
 
 /** Access items of a job by principal. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {

@@ -33,7 +33,7 @@ const ASSUMPTION_WIDTH = 40;
 export function reportText({ job, report, equity }: Results): string {
   const digits = moneyDigits(job.config.dry_run_wallet);
   const days = chart(equity.equity, equity.dates, digits);
-  const { per_pair, per_exit_reason, per_enter_tag } = report.tables;
+  const { per_pair, per_exit_reason, per_enter_tag, per_group } = report.tables;
   return [
     ...warningLines(job),
     `${report.strategy.name} on ${candlesText(job)}`,
@@ -47,6 +47,7 @@ export function reportText({ job, report, equity }: Results): string {
     groupTable('Exit reason', per_exit_reason, digits),
     // A table of one tag repeats the totals.
     ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag, digits)] : []),
+    ...(per_group ? [groupTable('Group', per_group, digits)] : []),
     ...(report.locks ? [wrap(locksText(report.locks), lineWidth())] : []),
     ...tiersLines(report.data),
     ...(report.informative ? [informativeTable(report.informative)] : []),

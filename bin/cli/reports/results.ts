@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { ExportFormat, ExportLink } from '#contract/backtests/backtest-export.ts';
+import type { BacktestPositions } from '#contract/backtests/backtest-trades.ts';
 import type { Trade } from '#contract/backtests/report.ts';
 import { TRADES_LIMITS } from '#contract/values/backtest-limits.ts';
 import type { PlatformOptions } from '../../../src/local/platform-options.ts';
@@ -32,6 +33,10 @@ export function addResultCommands(program: Command): void {
       .argument('<job-id>', 'bt-<id>, or last: the newest backtest');
 
   addFilters(ofBacktest('trades', 'list the trades of a completed backtest, or save all of them as a file'))
+    .option(
+      '--groups',
+      'list the positions: trades whose enter tags share what precedes the first colon, and that overlap',
+    )
     .option('--csv', 'print all trades as CSV')
     .option('--parquet', 'save all trades as Parquet')
     .option(
@@ -43,7 +48,8 @@ export function addResultCommands(program: Command): void {
       session(async (opened) => {
         const { client } = opened;
         const id = await latestId(client, jobId);
-        if (options.csv || options.parquet) await saveTrades(client, id, options);
+        if (options.groups) await printPositions(client, id, options, sourceText(opened));
+        else if (options.csv || options.parquet) await saveTrades(client, id, options);
         else await printTrades(client, id, options, sourceText(opened));
       }),
     );
@@ -118,6 +124,7 @@ function addFilters(command: Command): Command {
     .addOption(new Option('--side <side>', 'only this side').choices(['long', 'short']))
     .option('--exit-reason <text>', 'only this exit reason')
     .option('--enter-tag <text>', 'only this enter tag')
+    .option('--group <text>', 'only this group: the enter tag up to its first colon')
     .option('--from <time>', 'only trades closed from this time on, ISO 8601, UTC')
     .option('--to <time>', 'only trades closed before this time')
     .option('--sort <field>', 'field to sort by, -profit: the largest first', 'id')
@@ -138,6 +145,7 @@ interface Filters {
   readonly side?: string;
   readonly exitReason?: string;
   readonly enterTag?: string;
+  readonly group?: string;
   readonly from?: string;
   readonly to?: string;
 }
@@ -146,6 +154,7 @@ interface TradesOptions extends Filters {
   readonly sort: string;
   readonly limit: number;
   readonly page: number;
+  readonly groups?: boolean;
   readonly csv?: boolean;
   readonly parquet?: boolean;
   readonly out?: string;
@@ -165,8 +174,16 @@ interface TradesPage {
   readonly total: number;
 }
 
-const filtersOf = ({ pair, side, exitReason, enterTag, from, to }: Filters) =>
-  given({ pair: pair.join(',') || undefined, side, exit_reason: exitReason, enter_tag: enterTag, from, to });
+const filtersOf = ({ pair, side, exitReason, enterTag, group, from, to }: Filters) =>
+  given({
+    pair: pair.join(',') || undefined,
+    side,
+    exit_reason: exitReason,
+    enter_tag: enterTag,
+    group,
+    from,
+    to,
+  });
 
 function readTrades(
   client: ApiClient,
@@ -190,6 +207,49 @@ async function printTrades(
   const first = (page - 1) * limit + 1;
   const more = page < found.pages ? `. Next: --page ${page + 1}; all of them: --csv` : '';
   console.log(`Trades ${first} to ${first + found.items.length - 1} of ${number(found.total, 0)}${more}`);
+  console.log(`Source: ${id}, ${source}`);
+}
+
+async function printPositions(
+  client: ApiClient,
+  id: string,
+  { group, limit, page, json, ...others }: TradesOptions,
+  source: string,
+): Promise<void> {
+  const { groups: _, sort, csv, parquet, out, ...filters } = others;
+  if (csv || parquet || out || sort !== 'id' || Object.keys(filtersOf(filters)).length > 0)
+    throw new UsageError('--groups takes --group, --limit, --page and --json only.');
+  const query = queryOf(given({ group, limit, page }));
+  const found = await client.get<BacktestPositions>(backtestPath(id, `/positions?${query}`));
+  if (json) return console.log(JSON.stringify(found));
+  if (found.items.length === 0)
+    return console.log('No positions: no enter tag of a trade has a colon, such as spread-1:long.');
+  const digits = moneyDigits(Math.max(...found.items.map(({ stake }) => stake)));
+  const titles = [
+    'Position',
+    'Group',
+    'Pairs',
+    'Opened (UTC)',
+    'Closed (UTC)',
+    'Legs',
+    'Stake',
+    'Profit',
+    '%',
+  ];
+  const rows = found.items.map((each) => [
+    each.position,
+    wrap(each.group, 30),
+    wrap(each.pairs.join(', '), 30),
+    minute(each.opened_at),
+    minute(each.closed_at),
+    each.legs,
+    number(each.stake, digits),
+    number(each.profit, digits),
+    percent(each.profit_pct),
+  ]);
+  console.log(table(titles, rows));
+  const more = page < found.pages ? `. Next: --page ${page + 1}` : '';
+  console.log(`${found.items.length} of ${number(found.total, 0)} positions${more}`);
   console.log(`Source: ${id}, ${source}`);
 }
 

@@ -1,5 +1,6 @@
 import type { Trade } from '#contract/backtests/report.ts';
 import { durationMinutes } from '#engine/metrics/trade-metrics.ts';
+import { groupOf, positionNumbers } from '#engine/report/positions.ts';
 import { profitPct } from '#engine/report/trades.ts';
 import type { TradeNumber, TradeTable } from '#engine/simulator/trade-table.ts';
 import {
@@ -50,6 +51,9 @@ const COLUMNS: Readonly<Record<Exclude<keyof Trade, 'orders'>, Make>> = {
   lowest_price: numbers('lowestPrice'),
   highest_price: numbers('highestPrice'),
   left_open: (name, { leftOpen }) => plainFlags(name, leftOpen),
+  group: (name, { enterTag }) =>
+    plainOptionalTexts(name, { ...enterTag, texts: enterTag.texts.map(groupOf) }),
+  position: (name, trades) => plainOptionalNumbers(name, positionColumn(trades)),
 };
 
 /** Trades as a Parquet file for analysis tools: the fields of the API's trade records, times as timestamps. */
@@ -58,6 +62,17 @@ export function writeTradesParquet(trades: TradeTable): Uint8Array {
     Object.entries(COLUMNS).map(([name, make]) => make(name, trades)),
     trades.length,
   );
+}
+
+/** NaN without a group. */
+function positionColumn({ length, enterTag, openedAt, closedAt }: TradeTable): Float64Array {
+  const groups = enterTag.texts.map(groupOf);
+  const trades = Array.from({ length }, (_, row) => ({
+    group: groups[enterTag.index[row]!]!,
+    openedAt: openedAt[row]!,
+    closedAt: closedAt[row]!,
+  }));
+  return Float64Array.from(positionNumbers(trades), (number) => (number > 0 ? number : Number.NaN));
 }
 
 function numbers(field: TradeNumber): Make {

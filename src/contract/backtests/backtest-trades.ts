@@ -53,6 +53,7 @@ export const BacktestTradesQuery = z.object({
     1_000,
     `Only trades with exactly this enter tag; \`${NO_TAG}\`: trades without one`,
   ).optional(),
+  group: stringParameter(1_000, 'Only trades of this group: the enter tag up to its first colon').optional(),
   from: stringParameter(40, 'ISO 8601, inclusive: earliest `time`; without an offset it is UTC').optional(),
   to: stringParameter(40, 'ISO 8601, exclusive: latest `time`; without an offset it is UTC').optional(),
   time: z.enum(['closed_at', 'opened_at', 'held']).default('closed_at').meta({
@@ -91,10 +92,44 @@ export type TradeColumns = z.infer<typeof TradeColumns>;
 const page = {
   page: z.int(),
   pages: z.int().meta({ description: 'Pages of this limit; 0 without matching trades' }),
-  total: z.int().meta({ description: 'Trades that match the filters' }),
+  total: z.int().meta({ description: 'Trades, or positions, that match the filters' }),
 };
 
 export const BacktestTrades = z
   .union([z.object({ items: z.array(Trade), ...page }), z.object({ columns: TradeColumns, ...page })])
   .meta({ id: 'BacktestTrades', description: '`items` or `columns`, as `format` asks' });
 export type BacktestTrades = Immutable<z.infer<typeof BacktestTrades>>;
+
+export const BacktestPositionsQuery = z.object({
+  page: integerParameter({ min: 1, max: 1_000_000, description: 'Page, from 1' }).default(1),
+  limit: integerParameter({ ...TRADES_LIMITS, description: 'Positions on a page' }).default(
+    TRADES_LIMITS.default,
+  ),
+  group: stringParameter(1_000, 'Only positions of this group').optional(),
+});
+export type BacktestPositionsQuery = Immutable<z.output<typeof BacktestPositionsQuery>>;
+
+const quoteAmount = { 'x-unit': 'quote' } as const;
+
+const BacktestPosition = z
+  .object({
+    position: z
+      .int()
+      .meta({ description: 'Its number in the run, in the order of opening; that of its trades' }),
+    group: z.string(),
+    pairs: z.array(z.string()).meta({ description: 'Of its trades, in the order of opening' }),
+    opened_at: z.string().meta({ format: 'date-time', description: 'Of the trade that was opened first' }),
+    closed_at: z.string().meta({ format: 'date-time', description: 'Of the trade that was closed last' }),
+    legs: z.int().meta({ description: 'Number of its trades' }),
+    trades: z.array(z.int()).meta({ description: 'Their ids, in the order of closing' }),
+    stake: z.number().meta({ ...quoteAmount, description: 'Sum of the stakes' }),
+    profit: z.number().meta({ ...quoteAmount, description: 'Sum of the profits' }),
+    profit_pct: z.number().meta({ 'x-unit': 'percent', description: 'Profit in percent of the stake' }),
+  })
+  .meta({ id: 'BacktestPosition' });
+export type BacktestPosition = z.infer<typeof BacktestPosition>;
+
+export const BacktestPositions = z
+  .object({ items: z.array(BacktestPosition).meta({ description: 'In the order of opening' }), ...page })
+  .meta({ id: 'BacktestPositions' });
+export type BacktestPositions = Immutable<z.infer<typeof BacktestPositions>>;

@@ -43,6 +43,8 @@ export const FILE_TRADE_COLUMNS = [
   'initial_stop_price',
   'stop_price',
   'left_open',
+  'group',
+  'position',
 ] satisfies (keyof TradeColumns)[];
 
 /** Candles in a row. */

@@ -86,6 +86,11 @@ export const Trade = z
     lowest_price: quote.meta({ 'x-unit': 'quote', description: 'From the entry to the exit candle' }),
     highest_price: quote.meta({ 'x-unit': 'quote', description: 'From the entry to the exit candle' }),
     left_open: z.boolean().meta({ description: 'Closed only because the data ended' }),
+    group: z.string().nullable().meta({ description: 'Enter tag up to its first colon; null without one' }),
+    position: z.int().nullable().meta({
+      description:
+        'Number of the position in the run: trades of a group that overlap in time are one. null without a group',
+    }),
     orders: z.array(Order).optional().meta({
       description: 'In the order of filling; absent for a trade of one entry and one exit',
     }),
@@ -164,6 +169,7 @@ const ReportTables = z
     per_exit_reason: table,
     per_enter_tag_and_exit_reason: table,
     per_side: table,
+    per_group: table.optional().meta({ description: 'By group of the enter tag; absent without groups' }),
     left_open: table.meta({ description: 'Trades closed only because the data ended, per pair' }),
   })
   .meta({ id: 'ReportTables', description: 'Largest total profit first; the last row is TOTAL' });

@@ -2,7 +2,12 @@ import { BacktestParams } from '../backtests/backtest-api.ts';
 import { BacktestColumns, BacktestColumnsQuery, ColumnsStatus } from '../backtests/backtest-columns.ts';
 import { BacktestCurve, BacktestCurveQuery } from '../backtests/backtest-curve.ts';
 import { BacktestExportQuery, ExportLink } from '../backtests/backtest-export.ts';
-import { BacktestTrades, BacktestTradesQuery } from '../backtests/backtest-trades.ts';
+import {
+  BacktestPositions,
+  BacktestPositionsQuery,
+  BacktestTrades,
+  BacktestTradesQuery,
+} from '../backtests/backtest-trades.ts';
 import type { Operation } from '../values/operation.ts';
 
 const OF_RESULTS = {
@@ -27,6 +32,18 @@ export const BACKTEST_RESULT_OPERATIONS = [
     query: BacktestTradesQuery,
     success: { 200: { description: 'One page', schema: BacktestTrades } },
     errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'DATA005'],
+  },
+  {
+    id: 'listBacktestPositions',
+    ...OF_RESULTS,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/positions',
+    summary: 'Positions of a completed backtest: trades of a group that overlap in time',
+    description:
+      'The group of a trade is its enter tag up to the first colon, such as `spread-1` of `spread-1:long`. Trades without a colon are in no position.',
+    query: BacktestPositionsQuery,
+    success: { 200: { description: 'One page', schema: BacktestPositions } },
+    errors: ['RES001', 'RES005', 'RES006', 'DATA005'],
   },
   {
     id: 'getBacktestCurve',

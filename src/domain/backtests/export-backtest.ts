@@ -3,11 +3,18 @@ import type { ExportFormat, ExportLink } from '#contract/backtests/backtest-expo
 import type { BacktestReport, Order, Trade } from '#contract/backtests/report.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import { MAX_RESPONSE_BYTES } from '#contract/values/request-limits.ts';
-import type { ResultStore, TradePage } from '../ports.ts';
+import type { ResultStore } from '../ports.ts';
 import { csvField } from './csv-field.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';
-import { allPages, readTradePages, TRADE_FIELDS, tradeColumn, tradesOf } from './stored-trades.ts';
+import {
+  allPages,
+  type PositionedPage,
+  readTradePages,
+  TRADE_FIELDS,
+  tradeColumn,
+  tradesOf,
+} from './stored-trades.ts';
 
 /** A file that is offered for download. */
 export interface ExportFile {
@@ -180,7 +187,7 @@ async function* jsonOf(results: ResultStore, job: Completed): AsyncGenerator<str
     equity,
   };
   yield `${JSON.stringify(head).slice(0, -1)},"trades":{`;
-  const pages: TradePage[] = [];
+  const pages: PositionedPage[] = [];
   for await (const page of readTradePages(results, job.results, allPages(job.results))) pages.push(page);
   for (let from = 0; from < TRADE_FIELDS.length; from += FIELDS_AT_ONCE) {
     const names = TRADE_FIELDS.slice(from, from + FIELDS_AT_ONCE);

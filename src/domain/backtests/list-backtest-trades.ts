@@ -8,6 +8,7 @@ import type { Trade } from '#contract/backtests/report.ts';
 import { NO_TAG, TRADES_LIMITS, TRADES_PER_PAGE } from '#contract/values/backtest-limits.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { MAX_RESPONSE_BYTES } from '#contract/values/request-limits.ts';
+import { groupOf } from '#engine/report/positions.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import { type TextColumn, type TradeNumber, type TradeTable, textAt } from '#engine/simulator/trade-table.ts';
 import { parseRange, type TimeRange } from '../data/time-range.ts';
@@ -66,7 +67,7 @@ function checkBytes(content: object, count: number, limit: number): void {
 type Filter = (table: TradeTable) => (row: number) => boolean;
 
 function filtersOf(
-  { pair, side, exit_reason, enter_tag, time }: BacktestTradesQuery,
+  { pair, side, exit_reason, enter_tag, group, time }: BacktestTradesQuery,
   { start = Number.NEGATIVE_INFINITY, end = Number.POSITIVE_INFINITY }: TimeRange,
 ): Filter[] {
   const filters: Filter[] = [];
@@ -80,6 +81,7 @@ function filtersOf(
   if (side) text('side', (each) => each === side);
   if (exit_reason !== undefined) text('exitReason', (each) => each === exit_reason);
   if (enter_tag !== undefined) text('enterTag', (each) => each === enter_tag);
+  if (group !== undefined) text('enterTag', (each) => groupOf(each) === group);
   if (start === Number.NEGATIVE_INFINITY && end === Number.POSITIVE_INFINITY) return filters;
   filters.push(({ openedAt, closedAt }) => {
     const earliest = time === 'opened_at' ? openedAt : closedAt;
@@ -158,9 +160,9 @@ async function readTrades(
 ): Promise<Trade[]> {
   const wanted = Map.groupBy(ids, (id) => Math.ceil(id / TRADES_PER_PAGE));
   const trades = new Map<number, Trade>();
-  for await (const { first, table } of readTradePages(results, location, [...wanted.keys()])) {
+  for await (const { first, table, positions } of readTradePages(results, location, [...wanted.keys()])) {
     for (const id of wanted.get(first / TRADES_PER_PAGE + 1)!)
-      trades.set(id, tradeRecord(table, id - first - 1, id));
+      trades.set(id, tradeRecord(table, id - first - 1, id, positions?.[id - 1]));
   }
   return ids.map((id) => trades.get(id)!);
 }

@@ -28,6 +28,7 @@ import {
 import { type TextColumn, textAt } from '../simulator/trade-table.ts';
 import type { EquityCurve } from '../simulator/types.ts';
 import { ratio, sum } from '../stats/moments.ts';
+import { groupOf } from './positions.ts';
 
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';
@@ -65,6 +66,8 @@ export function buildTables(
   const leftOpen = all.filter((row) => trades.leftOpen[row] === 1);
   const perTag = groupRows(all, enterTag);
   const perReason = groupRows(all, exitReason);
+  const groups = trades.enterTag.texts.map(groupOf);
+  const group = { ...trades.enterTag, texts: groups.map((each) => each ?? NO_TAG) };
   return {
     per_pair: table(groupRows(all, pair, pairs)),
     per_enter_tag: table(perTag),
@@ -75,6 +78,7 @@ export function buildTables(
         : groupRows(all, combined(enterTag, exitReason)),
     ),
     per_side: table(groupRows(all, side, ['long', 'short'])),
+    ...(groups.some((each) => each !== null) && { per_group: table(groupRows(all, group)) }),
     left_open: [...tableRows(groupRows(leftOpen, pair), metricsOf), { key: TOTAL, ...metricsOf(leftOpen) }],
   };
 }

@@ -2,17 +2,20 @@ import type { Order, Trade } from '#contract/backtests/report.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { durationMinutes } from '../metrics/trade-metrics.ts';
 import { type TradeOrder, type TradeTable, textAt } from '../simulator/trade-table.ts';
+import { groupOf } from './positions.ts';
 
 /**
  * Public record of the trade in `row`.
  *
  * @param id 1-based number in the order of closing
+ * @param position number of its position, 0 without a group
  */
-export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
+export function tradeRecord(table: TradeTable, row: number, id: number, position = 0): Trade {
   const openedAt = table.openedAt[row]!;
   const closedAt = table.closedAt[row]!;
   const liquidationPrice = table.liquidationPrice[row]!;
   const orders = table.orders.get(row);
+  const enterTag = textAt(table.enterTag, row);
   return {
     id,
     pair: textAt(table.pair, row),
@@ -25,7 +28,7 @@ export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
     amount: table.amount[row]!,
     stake: table.stake[row]!,
     leverage: table.leverage[row]!,
-    enter_tag: textAt(table.enterTag, row),
+    enter_tag: enterTag,
     exit_reason: textAt(table.exitReason, row),
     fees: table.fees[row]!,
     slippage_cost: table.slippageCost[row]!,
@@ -38,6 +41,8 @@ export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
     lowest_price: table.lowestPrice[row]!,
     highest_price: table.highestPrice[row]!,
     left_open: table.leftOpen[row] === 1,
+    group: groupOf(enterTag),
+    position: position > 0 ? position : null,
     ...(orders && { orders: orders.map(orderRecord) }),
   };
 }

@@ -38,6 +38,7 @@ const { exportBacktest } = lazy(() => import('#domain/backtests/export-backtest.
 const { getBacktestColumns } = lazy(() => import('#domain/backtests/get-backtest-columns.ts'));
 const { getBacktestCurve } = lazy(() => import('#domain/backtests/get-backtest-curve.ts'));
 const { listDeflations, listDeflatedRatios } = lazy(() => import('#domain/trials/list-deflations.ts'));
+const { listBacktestPositions } = lazy(() => import('#domain/backtests/list-backtest-positions.ts'));
 const { listBacktestTrades } = lazy(() => import('#domain/backtests/list-backtest-trades.ts'));
 
 export interface BacktestsDeps
@@ -125,6 +126,10 @@ export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): Gro
     listBacktestTrades: async ({ params, query }) => ({
       status: 200,
       body: await listBacktestTrades(deps, params.job_id, query),
+    }),
+    listBacktestPositions: async ({ params, query }) => ({
+      status: 200,
+      body: await listBacktestPositions(deps, params.job_id, query),
     }),
     getBacktestCurve: async ({ params, query }) => ({
       status: 200,

@@ -420,7 +420,7 @@ describe('startCollection', () => {
     const old = start().start(input(null, { start: '1900-01-01' }));
     await expect(old).rejects.toMatchObject({
       code: 'VAL001',
-      message: 'start must be ISO 8601, from 2000-01-01 to 2099-12-31',
+      message: 'start must be ISO 8601, 20250131 or 20250131T0630, from 2000-01-01 to 2099-12-31',
     });
   });
 

@@ -218,7 +218,7 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/report-data", path_values={"job_id": job_id}, query={"page": page, "trades": trades})
 
-    def list_backtest_trades(self, job_id: str, *, page: int | None = None, limit: int | None = None, sort: Literal["id", "-id", "pair", "-pair", "side", "-side", "opened_at", "-opened_at", "closed_at", "-closed_at", "duration_minutes", "-duration_minutes", "entry_price", "-entry_price", "exit_price", "-exit_price", "amount", "-amount", "stake", "-stake", "leverage", "-leverage", "enter_tag", "-enter_tag", "exit_reason", "-exit_reason", "fees", "-fees", "slippage_cost", "-slippage_cost", "funding", "-funding", "profit", "-profit", "profit_pct", "-profit_pct"] | None = None, pair: list[str] | None = None, side: Literal["long", "short"] | None = None, exit_reason: str | None = None, enter_tag: str | None = None, from_: str | None = None, to: str | None = None, time: Literal["closed_at", "opened_at", "held"] | None = None, format: Literal["items", "columns"] | None = None) -> types.BacktestTrades:
+    def list_backtest_trades(self, job_id: str, *, page: int | None = None, limit: int | None = None, sort: Literal["id", "-id", "pair", "-pair", "side", "-side", "opened_at", "-opened_at", "closed_at", "-closed_at", "duration_minutes", "-duration_minutes", "entry_price", "-entry_price", "exit_price", "-exit_price", "amount", "-amount", "stake", "-stake", "leverage", "-leverage", "enter_tag", "-enter_tag", "exit_reason", "-exit_reason", "fees", "-fees", "slippage_cost", "-slippage_cost", "funding", "-funding", "profit", "-profit", "profit_pct", "-profit_pct"] | None = None, pair: list[str] | None = None, side: Literal["long", "short"] | None = None, exit_reason: str | None = None, enter_tag: str | None = None, group: str | None = None, from_: str | None = None, to: str | None = None, time: Literal["closed_at", "opened_at", "held"] | None = None, format: Literal["items", "columns"] | None = None) -> types.BacktestTrades:
         """Trades of a completed backtest, filtered and sorted.
 
         The `id` of a trade is its number in the order of closing. It is the same with every filter, so it can be linked to. For the owner of the backtest, whom it is shared with, and admins.
@@ -231,12 +231,25 @@ class Backend:
         :param side: Only trades of this side
         :param exit_reason: Only trades with exactly this exit reason
         :param enter_tag: Only trades with exactly this enter tag; `(none)`: trades without one
+        :param group: Only trades of this group: the enter tag up to its first colon
         :param from_: ISO 8601, inclusive: earliest `time`; without an offset it is UTC
         :param to: ISO 8601, exclusive: latest `time`; without an offset it is UTC
         :param time: Time of a trade that `from` and `to` bound: its exit, as in the periods of the report; its entry; or `held`: any time from entry to exit
         :param format: `items`: an object for each trade. `columns`: an array for each field, less than half the size
         """
-        return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/trades", path_values={"job_id": job_id}, query={"page": page, "limit": limit, "sort": sort, "pair": pair, "side": side, "exit_reason": exit_reason, "enter_tag": enter_tag, "from": from_, "to": to, "time": time, "format": format})
+        return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/trades", path_values={"job_id": job_id}, query={"page": page, "limit": limit, "sort": sort, "pair": pair, "side": side, "exit_reason": exit_reason, "enter_tag": enter_tag, "group": group, "from": from_, "to": to, "time": time, "format": format})
+
+    def list_backtest_positions(self, job_id: str, *, page: int | None = None, limit: int | None = None, group: str | None = None) -> types.BacktestPositions:
+        """Positions of a completed backtest: trades of a group that overlap in time.
+
+        The group of a trade is its enter tag up to the first colon, such as `spread-1` of `spread-1:long`. Trades without a colon are in no position. For the owner of the backtest, whom it is shared with, and admins.
+
+        :param job_id: Shape `bt-<id>`
+        :param page: Page, from 1
+        :param limit: Positions on a page
+        :param group: Only positions of this group
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/positions", path_values={"job_id": job_id}, query={"page": page, "limit": limit, "group": group})
 
     def get_backtest_curve(self, job_id: str, *, resolution: Literal["day", "candle"] | None = None, from_: str | None = None, to: str | None = None, points: int | None = None) -> types.BacktestCurve:
         """Equity, drawdown and market of a completed backtest, by day or candle, for charts.

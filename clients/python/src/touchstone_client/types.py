@@ -974,6 +974,38 @@ class BacktestJobTiming1ProcessorMs(TypedDict):
     look_ahead: float
 
 
+class BacktestPosition(TypedDict):
+    position: int
+    """Its number in the run, in the order of opening; that of its trades"""
+    group: str
+    pairs: list[str]
+    """Of its trades, in the order of opening"""
+    opened_at: str
+    """Of the trade that was opened first"""
+    closed_at: str
+    """Of the trade that was closed last"""
+    legs: int
+    """Number of its trades"""
+    trades: list[int]
+    """Their ids, in the order of closing"""
+    stake: float
+    """Sum of the stakes"""
+    profit: float
+    """Sum of the profits"""
+    profit_pct: float
+    """Profit in percent of the stake"""
+
+
+class BacktestPositions(TypedDict):
+    items: list[BacktestPosition]
+    """In the order of opening"""
+    page: int
+    pages: int
+    """Pages of this limit; 0 without matching trades"""
+    total: int
+    """Trades, or positions, that match the filters"""
+
+
 class BacktestReportData(TypedDict):
     schema_version: Literal[1]
     strategy: BacktestReportDataStrategy
@@ -1174,7 +1206,7 @@ class BacktestTradesItem1(TypedDict):
     pages: int
     """Pages of this limit; 0 without matching trades"""
     total: int
-    """Trades that match the filters"""
+    """Trades, or positions, that match the filters"""
 
 
 class BacktestTradesItem2(TypedDict):
@@ -1183,7 +1215,7 @@ class BacktestTradesItem2(TypedDict):
     pages: int
     """Pages of this limit; 0 without matching trades"""
     total: int
-    """Trades that match the filters"""
+    """Trades, or positions, that match the filters"""
 
 
 class BenchmarkAttribution(TypedDict):
@@ -5205,6 +5237,8 @@ class ReportTables(TypedDict):
     per_exit_reason: list[TableRow]
     per_enter_tag_and_exit_reason: list[TableRow]
     per_side: list[TableRow]
+    per_group: NotRequired[list[TableRow]]
+    """By group of the enter tag; absent without groups"""
     left_open: list[TableRow]
     """Trades closed only because the data ended, per pair"""
 
@@ -6049,6 +6083,10 @@ class Trade(TypedDict):
     """From the entry to the exit candle"""
     left_open: bool
     """Closed only because the data ended"""
+    group: str | None
+    """Enter tag up to its first colon; null without one"""
+    position: int | None
+    """Number of the position in the run: trades of a group that overlap in time are one. null without a group"""
     orders: NotRequired[list[Order]]
     """In the order of filling; absent for a trade of one entry and one exit"""
 
@@ -6082,6 +6120,8 @@ class TradeColumns(TypedDict):
     lowest_price: list[float]
     highest_price: list[float]
     left_open: list[bool]
+    group: list[str | None]
+    position: list[int | None]
     orders: NotRequired[list[list[Order] | None]]
     """Orders of each trade, with ISO times; null for a trade of one entry and one exit. Absent when all are"""
 

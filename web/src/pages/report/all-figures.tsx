@@ -39,6 +39,7 @@ function partsOf({
     ['Candles and signals', 'data', report.data],
     ['Trades by pair', 'trades', tables.per_pair],
     ['Trades by enter tag', 'trades', tables.per_enter_tag],
+    ...(tables.per_group ? [['Trades by group', 'trades', tables.per_group] as const] : []),
     ['Trades by exit reason', 'trades', tables.per_exit_reason],
     ['Trades by enter tag and exit reason', 'trades', tables.per_enter_tag_and_exit_reason],
     ['Trades by side', 'trades', tables.per_side],

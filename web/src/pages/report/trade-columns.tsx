@@ -64,6 +64,14 @@ export const TRADE_COLUMNS: readonly Column<TradeRow>[] = [
   number('slippage_cost', 'Slippage', 104, (row) => value(row.slippage_cost, 'quote')),
   number('funding', 'Funding', 112, (row) => signed(row.funding, 'quote')),
   text('enter_tag', 'Enter tag', 120, ({ enter_tag }) => enter_tag ?? NO_TAG),
+  { key: 'group', title: 'Group', width: 110, cell: ({ group }) => group ?? NO_VALUE },
+  {
+    key: 'position',
+    title: 'Position',
+    width: 84,
+    isNumber: true,
+    cell: ({ position }) => position ?? NO_VALUE,
+  },
   {
     key: 'left_open',
     title: 'Left open',
