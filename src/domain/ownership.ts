@@ -12,6 +12,7 @@ import {
 } from './shared/unknown-resources.ts';
 import type { SignalsStore } from './signals/signals-ports.ts';
 import type { ApprovalStore } from './transitions/approval-store.ts';
+import type { RegistryStore } from './transitions/registry-store.ts';
 import type { WebhookStore } from './webhooks/webhook-ports.ts';
 
 /** Owner that no user is: only admins may use the resource. */
@@ -24,6 +25,13 @@ const NONE: StoredSharing = {
   transfer: async () => 'conflict',
 };
 
+/** What decides the access to models, their requests and the runs of their versions. */
+interface OwnedModels {
+  readonly sharing: StoredSharing;
+  readonly approvals: Pick<ApprovalStore, 'read'>;
+  readonly hasRun: RegistryStore['hasRun'];
+}
+
 /** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({
   jobs,
@@ -33,7 +41,7 @@ export function ownershipOf({
   signals,
 }: {
   readonly jobs: { readonly sharing: StoredSharing };
-  readonly registry: { readonly sharing: StoredSharing; readonly approvals: Pick<ApprovalStore, 'read'> };
+  readonly registry: OwnedModels;
   readonly challenges: Pick<ChallengeStore, 'read'>;
   /** Absent in services without operations on webhooks. */
   readonly webhooks?: Pick<WebhookStore, 'find' | 'change'>;
@@ -41,7 +49,11 @@ export function ownershipOf({
   readonly signals?: Pick<SignalsStore, 'sharing'>;
 }): Ownership {
   return {
-    backtest: { sharing: jobs.sharing, unknown: unknownBacktest },
+    backtest: {
+      sharing: jobs.sharing,
+      unknown: unknownBacktest,
+      evidenceOf: (id) => modelOfRun({ jobs, registry }, id),
+    },
     hyperopt: { sharing: jobs.sharing, unknown: unknownHyperopt },
     model: { sharing: registry.sharing, unknown: unknownModel },
     challenge: { sharing: sharedAsModels(challenges, registry.sharing), unknown: unknownChallenge },
@@ -57,6 +69,16 @@ export function ownershipOf({
       unknown: unknownWebhook,
     },
   };
+}
+
+/** The model that has a version of the backtest: a model is named as the strategy of its runs. */
+async function modelOfRun(
+  { jobs, registry }: { readonly jobs: { readonly sharing: StoredSharing }; readonly registry: OwnedModels },
+  jobId: string,
+): Promise<OwnedResource | undefined> {
+  const model = (await jobs.sharing.find(jobId))?.strategy;
+  if (model === undefined || !(await registry.hasRun(model, jobId))) return undefined;
+  return registry.sharing.find(model);
 }
 
 /** One that receives all events is for admins: its owner may no longer be one, and must not direct or replay them then. */

@@ -127,6 +127,12 @@ export async function checkOwnership(
 ): Promise<void> {
   const caller = callerOf(principal);
   if (!resource || caller.isAdmin) return;
-  const { kind, id: field, level } = resource;
-  await findAccessible(ownership as Ownership, caller, { kind, id: params![field]!, field, level });
+  const { kind, id: field, level, evidence } = resource;
+  await findAccessible(ownership as Ownership, caller, {
+    kind,
+    id: params![field]!,
+    field,
+    level,
+    evidence,
+  });
 }

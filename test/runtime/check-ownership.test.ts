@@ -55,6 +55,7 @@ beforeAll(async () => {
     jobs: new DynamoJobStore(client, tables.jobs),
     registry: {
       sharing: new DynamoRegistryStore(client, tables.registry).sharing,
+      hasRun: async () => false,
       approvals: {
         read: async (id) =>
           id === SOME.approval.id ? storedApproval({ model_name: SOME.model.id }) : undefined,

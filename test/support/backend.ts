@@ -64,6 +64,7 @@ export const fakeOwnership: Ownership = ownershipOf({
   registry: {
     sharing: { find: async () => undefined, share: async () => 'done', transfer: async () => 'done' },
     approvals: { read: async () => undefined },
+    hasRun: async () => false,
   },
   challenges: { read: async () => undefined },
 });

@@ -38,6 +38,7 @@ export async function webhookFixture(engine: TestEngine, real?: Clock) {
   const noModels = {
     sharing: { find: none, share: done, transfer: done },
     approvals: { read: none },
+    hasRun: async () => false,
   };
   const ownership = ownershipOf({
     jobs,

@@ -7,6 +7,7 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
     sharing: store.sharing,
     approvals: store.approvals,
     read: store.read.bind(store),
+    hasRun: store.hasRun.bind(store),
     versions: store.versions.bind(store),
     versionsBelow: store.versionsBelow.bind(store),
     history: store.history.bind(store),

@@ -29,6 +29,7 @@ export const ListedJob = z.object({
   created_at: z.string(),
   experiment_name: z.string().nullish(),
   owner: z.string(),
+  strategy: z.string().optional(),
   shared_with: z.array(Grant).optional(),
   ...z.object(retainedJobFields).pick({ expired_at: true }).shape,
 });

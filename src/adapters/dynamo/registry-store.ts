@@ -86,6 +86,22 @@ export class DynamoRegistryStore implements RegistryStore {
     return versions;
   }
 
+  async hasRun(model: string, jobId: string): Promise<boolean> {
+    const query = this.#itemsOf(model, VERSION_PREFIX);
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        ...query,
+        ConsistentRead: true,
+        FilterExpression: 'backtest_run_id = :run',
+        ProjectionExpression: 'sk',
+        ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ':run': jobId },
+      },
+    );
+    for await (const { Items = [] } of pages) if (Items.length > 0) return true;
+    return false;
+  }
+
   async *versionsBelow(model: string, version: string | null, size?: number): AsyncGenerator<StoredVersion> {
     const pages = paginateQuery(
       { client: this.#client, ...(size !== undefined && { pageSize: size }) },

@@ -18,11 +18,14 @@ const OF_RESULTS = {
   resource: { kind: 'backtest', id: 'job_id', level: 'read' },
 } as const;
 
+/** Readers of a model may read these of the runs of its versions; not what a task computes from strategy code. */
+const OF_EVIDENCE = { ...OF_RESULTS, resource: { ...OF_RESULTS.resource, evidence: true } } as const;
+
 /** Rows that read parts of a completed backtest's results. */
 export const BACKTEST_RESULT_OPERATIONS = [
   {
     id: 'listBacktestTrades',
-    ...OF_RESULTS,
+    ...OF_EVIDENCE,
     method: 'GET',
     path: '/api/v1/backtests/{job_id}/trades',
     summary: 'Trades of a completed backtest, filtered and sorted',
@@ -35,7 +38,7 @@ export const BACKTEST_RESULT_OPERATIONS = [
   },
   {
     id: 'listBacktestPositions',
-    ...OF_RESULTS,
+    ...OF_EVIDENCE,
     method: 'GET',
     path: '/api/v1/backtests/{job_id}/positions',
     summary: 'Positions of a completed backtest: trades of a group that overlap in time',
@@ -47,7 +50,7 @@ export const BACKTEST_RESULT_OPERATIONS = [
   },
   {
     id: 'getBacktestCurve',
-    ...OF_RESULTS,
+    ...OF_EVIDENCE,
     method: 'GET',
     path: '/api/v1/backtests/{job_id}/curve',
     summary: 'Equity, drawdown and market of a completed backtest, by day or candle, for charts',
@@ -77,7 +80,7 @@ export const BACKTEST_RESULT_OPERATIONS = [
   },
   {
     id: 'exportBacktest',
-    ...OF_RESULTS,
+    ...OF_EVIDENCE,
     method: 'GET',
     path: '/api/v1/backtests/{job_id}/export',
     summary: 'A completed backtest as a file',

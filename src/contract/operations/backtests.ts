@@ -78,7 +78,7 @@ export const BACKTEST_OPERATIONS = [
     errors: ['RES001', 'RES006', 'DATA005'],
     access: 'viewer',
     agent: 'read',
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+    resource: { kind: 'backtest', id: 'job_id', level: 'read', evidence: true },
   },
   {
     id: 'updateBacktest',
@@ -153,7 +153,7 @@ export const BACKTEST_OPERATIONS = [
     errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
     agent: 'read',
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+    resource: { kind: 'backtest', id: 'job_id', level: 'read', evidence: true },
   },
   {
     id: 'getBacktestReport',
@@ -168,7 +168,7 @@ export const BACKTEST_OPERATIONS = [
     errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
     agent: 'read',
-    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+    resource: { kind: 'backtest', id: 'job_id', level: 'read', evidence: true },
   },
   ...BACKTEST_RESULT_OPERATIONS,
   ...sharingOperations('backend', {

@@ -177,6 +177,7 @@ function descriptionOf({ description, resource, fieldRoles = {} }: Operation): s
   return [
     ...(description ? [description] : []),
     ...(resource ? [`For the owner of the ${resource.kind}${others[resource.level]}, and admins.`] : []),
+    ...(resource?.evidence ? ['Also for readers of a model with a version of it.'] : []),
     ...Object.entries(fieldRoles).map(([field, role]) => `\`${field}\` is for ${role}s.`),
   ].join(' ');
 }

@@ -180,7 +180,13 @@ function errorsFromShape(operation: Operation): ErrorCode[] {
   ];
 }
 
-function ownershipErrors({ kind }: NamedResource): ErrorCode[] {
+function ownershipErrors({ kind, evidence }: NamedResource): ErrorCode[] {
   const { unknown, unavailable, ...owned } = OWNED_RESOURCES[kind];
-  return ['AUTH005', unknown, unavailable, ...('expires' in owned ? (['RES006'] as const) : [])];
+  return [
+    'AUTH005',
+    unknown,
+    unavailable,
+    ...('expires' in owned ? (['RES006'] as const) : []),
+    ...(evidence ? (['SVC005'] as const) : []),
+  ];
 }

@@ -58,4 +58,6 @@ export interface NamedResource {
   /** Path variable with its id. */
   readonly id: string;
   readonly level: AccessLevel;
+  /** Readers of a model may call it on the backtests of its versions: they are the evidence of what was released. */
+  readonly evidence?: true;
 }

@@ -18,6 +18,8 @@ export interface OwnedResource {
   readonly owner: string;
   /** Absent: private to the owner. */
   readonly shared_with?: readonly Grant[] | undefined;
+  /** Strategy of a job; absent for other resources. */
+  readonly strategy?: string | undefined;
   /** Present: it was deleted after its retention. */
   readonly expired_at?: string | undefined;
 }
@@ -55,6 +57,8 @@ interface OwnedResources {
   readonly sharing: StoredSharing;
   /** Error of an unknown ID; `field` names it in the request. */
   unknown(id: string, field: string): CodedError;
+  /** Owner and grants of the model that has a version of the resource; undefined without one. Absent: the kind is no evidence. */
+  evidenceOf?(id: string): Promise<OwnedResource | undefined>;
 }
 
 export type Ownership = Readonly<Record<ResourceKind, OwnedResources>>;
@@ -84,6 +88,8 @@ export interface AccessRequest {
   readonly id: string;
   readonly field: string;
   readonly level: AccessLevel;
+  /** Access to the model that has a version of the resource is enough. */
+  readonly evidence?: true | undefined;
 }
 
 /** Throws AUTH005 unless {@link mayAccess}. */
@@ -115,9 +121,20 @@ export async function findAccessible(
   const resources = ownership[request.kind];
   const resource = await resources.sharing.find(request.id);
   if (!resource) throw resources.unknown(request.id, request.field);
-  checkAccess(caller, resource, request);
+  if (!mayAccess(caller, resource, request.level) && !(await isEvidenceFor(resources, caller, request)))
+    checkAccess(caller, resource, request);
   if (resource.expired_at) {
     throw expired(`The ${OWNED_RESOURCES[request.kind].noun}`, request.id, request.field);
   }
   return resource;
+}
+
+/** True for evidence of a model that the caller may read. */
+async function isEvidenceFor(
+  resources: OwnedResources,
+  caller: Caller,
+  { id, evidence }: AccessRequest,
+): Promise<boolean> {
+  const model = evidence && (await resources.evidenceOf?.(id));
+  return model !== undefined && mayAccess(caller, model, 'read');
 }

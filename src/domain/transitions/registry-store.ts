@@ -116,6 +116,8 @@ export interface RegistryStore extends TransitionStore<StageTransition> {
   read(model: string, versions: readonly string[], key?: IdempotencyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */
   versions(model: string): Promise<readonly StoredVersion[]>;
+  /** True when a version of the model is of that backtest. Reads the model's versions up to it, newest first. */
+  hasRun(model: string, jobId: string): Promise<boolean>;
   /** The versions below a number (null: all), newest number first, read `size` at a time. */
   versionsBelow(model: string, version: string | null, size: number): AsyncIterable<StoredVersion>;
   /** Newest first. Throws VAL006 for a broken cursor. */

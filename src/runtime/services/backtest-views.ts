@@ -89,6 +89,11 @@ export function jobView(
   };
 }
 
+/** A job for readers of the model that has a version of it: without what its users noted on it. */
+export function evidenceView(view: z.input<typeof BacktestJob>): z.input<typeof BacktestJob> {
+  return { ...view, ...annotationsOf({}), session: null };
+}
+
 function annotationsOf({ notes = '', tags = [], pinned = false }: Annotations) {
   return { notes, tags: [...tags], pinned };
 }

@@ -2,7 +2,7 @@ import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import { SESSION_HEADER } from '#contract/values/names.ts';
-import type { Ownership } from '#domain/access/access.ts';
+import { mayAccess, type Ownership } from '#domain/access/access.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/backtests/cancel-backtest.ts';
 import type { ExportBacktestDeps } from '#domain/backtests/export-backtest.ts';
 import {
@@ -24,7 +24,7 @@ import { unknownBacktest } from '#domain/shared/unknown-resources.ts';
 import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
 import { callerOf } from '../authenticate.ts';
 import type { GroupHandlers } from '../handler.ts';
-import { jobView, rowView, submissionView } from './backtest-views.ts';
+import { evidenceView, jobView, rowView, submissionView } from './backtest-views.ts';
 import { jobPageView } from './job-page-view.ts';
 import { sharingHandlers } from './sharing.ts';
 
@@ -86,10 +86,11 @@ export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): Gro
       );
       return { status: 200, body: jobPageView(page, items) };
     },
-    getBacktest: async ({ params }) => {
+    getBacktest: async ({ params, principal }) => {
       const job = await getBacktestProgress(deps, params.job_id);
       const states = await queueStates(deps, 'backtest', [job]);
-      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
+      const view = jobView(job, states.get(job.job_id) ?? null, deps.retention);
+      return { status: 200, body: mayAccess(callerOf(principal), job, 'read') ? view : evidenceView(view) };
     },
     cancelBacktest: async ({ params, principal }) => ({
       status: 200,

@@ -156,7 +156,7 @@ class Backend:
     def get_backtest(self, job_id: str) -> types.BacktestJob:
         """A backtest: its status and, when completed, its result.
 
-        For the owner of the backtest, whom it is shared with, and admins.
+        For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         """
@@ -201,7 +201,7 @@ class Backend:
     def get_backtest_equity(self, job_id: str) -> types.EquityData:
         """Daily equity, drawdown and monthly returns of a completed backtest.
 
-        For the owner of the backtest, whom it is shared with, and admins.
+        For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         """
@@ -210,7 +210,7 @@ class Backend:
     def get_backtest_report(self, job_id: str, *, page: int | None = None, trades: bool | None = None) -> types.BacktestReportData:
         """The full analysis of a completed backtest.
 
-        For the owner of the backtest, whom it is shared with, and admins.
+        For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         :param page: Page of the trades, 1,000 each
@@ -221,7 +221,7 @@ class Backend:
     def list_backtest_trades(self, job_id: str, *, page: int | None = None, limit: int | None = None, sort: Literal["id", "-id", "pair", "-pair", "side", "-side", "opened_at", "-opened_at", "closed_at", "-closed_at", "duration_minutes", "-duration_minutes", "entry_price", "-entry_price", "exit_price", "-exit_price", "amount", "-amount", "stake", "-stake", "leverage", "-leverage", "enter_tag", "-enter_tag", "exit_reason", "-exit_reason", "fees", "-fees", "slippage_cost", "-slippage_cost", "funding", "-funding", "profit", "-profit", "profit_pct", "-profit_pct"] | None = None, pair: list[str] | None = None, side: Literal["long", "short"] | None = None, exit_reason: str | None = None, enter_tag: str | None = None, group: str | None = None, from_: str | None = None, to: str | None = None, time: Literal["closed_at", "opened_at", "held"] | None = None, format: Literal["items", "columns"] | None = None) -> types.BacktestTrades:
         """Trades of a completed backtest, filtered and sorted.
 
-        The `id` of a trade is its number in the order of closing. It is the same with every filter, so it can be linked to. For the owner of the backtest, whom it is shared with, and admins.
+        The `id` of a trade is its number in the order of closing. It is the same with every filter, so it can be linked to. For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         :param page: Page, from 1
@@ -242,7 +242,7 @@ class Backend:
     def list_backtest_positions(self, job_id: str, *, page: int | None = None, limit: int | None = None, group: str | None = None) -> types.BacktestPositions:
         """Positions of a completed backtest: trades of a group that overlap in time.
 
-        The group of a trade is its enter tag up to the first colon, such as `spread-1` of `spread-1:long`. Trades without a colon are in no position. For the owner of the backtest, whom it is shared with, and admins.
+        The group of a trade is its enter tag up to the first colon, such as `spread-1` of `spread-1:long`. Trades without a colon are in no position. For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         :param page: Page, from 1
@@ -254,7 +254,7 @@ class Backend:
     def get_backtest_curve(self, job_id: str, *, resolution: Literal["day", "candle"] | None = None, from_: str | None = None, to: str | None = None, points: int | None = None) -> types.BacktestCurve:
         """Equity, drawdown and market of a completed backtest, by day or candle, for charts.
 
-        Returns at most `points` points and keeps the smallest and largest values of what it leaves out. For the owner of the backtest, whom it is shared with, and admins.
+        Returns at most `points` points and keeps the smallest and largest values of what it leaves out. For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         :param resolution: `day`: the end of each UTC day, as in `/equity`. `candle`: the close of each candle of the timeframe
@@ -283,7 +283,7 @@ class Backend:
     def export_backtest(self, job_id: str, *, format: Literal["csv", "parquet", "orders", "json", "html"] | None = None) -> bytes:
         """A completed backtest as a file.
 
-        A file of up to 5 MB is in the response, with its name in `Content-Disposition`. A larger one, and any `parquet`, is offered at an address for some minutes. Text of a strategy that begins like a formula begins with an apostrophe in `csv`. For the owner of the backtest, whom it is shared with, and admins.
+        A file of up to 5 MB is in the response, with its name in `Content-Disposition`. A larger one, and any `parquet`, is offered at an address for some minutes. Text of a strategy that begins like a formula begins with an apostrophe in `csv`. For the owner of the backtest, whom it is shared with, and admins. Also for readers of a model with a version of it.
 
         :param job_id: Shape `bt-<id>`
         :param format: `csv`, `parquet`: the trades. `orders`: the orders of trades with additions or partial exits, as CSV. `json`: the whole report with daily equity and all trades as columns. `html`: the report as one page that opens without a network, with the candles around its fifty largest trades
