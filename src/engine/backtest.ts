@@ -19,7 +19,13 @@ import { reportSettings } from './report/settings.ts';
 import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
-import { type PairData, type PairHistory, runStartupRows, trainingRows } from './run/history.ts';
+import {
+  type PairData,
+  type PairHistory,
+  runStartupRows,
+  startupCandles,
+  trainingRows,
+} from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
 import { type KnownSimulation, simulateKnown } from './run/simulate-known.ts';
 import { type RunSettings, simulationSettings } from './run/simulation-settings.ts';
@@ -266,8 +272,11 @@ function* describe(
   const data = prepared.map((pair) => pair.summary);
   const pairs = prepared.map((pair) => pair.input);
   const wallet = config.dry_run_wallet;
+  const declared = startupCandles(strategy, config.params);
   const startup =
-    runStartupRows(strategy, config, input.pairs) + trainingRows(config.timeframe, config.ml_engine);
+    typeof declared === 'number'
+      ? runStartupRows(strategy, config, input.pairs) + trainingRows(config.timeframe, config.ml_engine)
+      : declared.named;
   const echoed = reportSettings(config, settings, startup, data);
   const computed = measureRun(config, data, run);
   const { benchmark } = input;

@@ -4,6 +4,7 @@ import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import type { Protection } from '#contract/config/protections.ts';
 import type { OrderView, StoredData, StoredValue } from './callback-values.ts';
 import type { Candles } from './candles.ts';
+import type { DeclaredStartup } from './startup.ts';
 import type { Timeframe } from './timeframe.ts';
 
 export type { OrderView, Protection, RoiTable, StoredData, StoredValue, TrailingStop };
@@ -308,8 +309,14 @@ export interface StrategyDefinition<
   /** Default stake per trade in quote currency. */
   readonly stakeAmount: number;
   readonly parameters: S;
-  /** Candles needed before the first valid signal, for the given parameters. */
-  startupCandles(params: ParameterValues<S>): number;
+  /**
+   * Candles needed before the first valid signal: for every timeframe, or by timeframe with that of the strategy; or a function of the
+   * parameters that returns either. A timeframe that is not named, and another one of the run, take that of the strategy.
+   */
+  readonly startupCandles:
+    | number
+    | DeclaredStartup
+    | ((params: ParameterValues<S>) => number | DeclaredStartup);
   /** Higher timeframes whose columns signals, callbacks and features read as `informative[timeframe]`. */
   readonly informativeTimeframes?: readonly T[];
   /** Other pairs whose columns these read as `informative['<pair> <timeframe>']`. */

@@ -19,7 +19,7 @@ export const withStartup = (body: string) =>
   );
 
 /** Message of the error that a call of `startupCandles` must reject with. */
-export async function startupRejection(response: Promise<number>): Promise<string> {
+export async function startupRejection(response: Promise<unknown>): Promise<string> {
   const error = await response.then(
     (value) => `answered ${value}`,
     (thrown: unknown) => thrown,

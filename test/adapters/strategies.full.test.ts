@@ -164,6 +164,13 @@ describe('startupCandles', () => {
     fixture.expectRejection(body, message),
   );
 
+  it('startupCandles of a file may name timeframes', async () => {
+    add('mine.ts', sound(`name: 'mine', timeframe: '1h', startupCandles: { '1h': 5, '4h': 2 }`));
+    const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
+    const startup = { own: 5, named: { '1h': 5, '4h': 2 } };
+    expect([mine.defaultStartup, await mine.startupCandles({})]).toEqual([startup, startup]);
+  });
+
   it('startupCandles cannot forge a reply', async () => {
     const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":3}\\n'); return n;`;
     add('mine.ts', withStartup(`if (n === 7) { ${forges} } return n;`));

@@ -23,6 +23,7 @@ import {
   type PairData,
   startupCandles,
 } from '#engine/run/history.ts';
+import { startupOn } from '#engine/startup.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -65,7 +66,9 @@ async function check(request: CheckRequest): Promise<void> {
   const others = config.pairs.flatMap((pair) => informativeSeries(strategy.facts, pair));
   const from = Math.min(
     historyStart(definition, params, timeframe, start, ml),
-    ...others.map((each) => informativeStart(firstDecision(config), strategy.startup, each.timeframe)),
+    ...others.map((each) =>
+      informativeStart(firstDecision(config), startupOn(strategy.startup, each.timeframe), each.timeframe),
+    ),
   );
   send({ kind: 'definition', config, strategy, from });
   const pairs = await received<PairData[]>();

@@ -8,7 +8,7 @@ import { ALL_TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { defaultParameters } from '#engine/definitions/parameters.ts';
 import { type DefinitionData, dataProblems } from '#engine/definitions/validate-definition.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
+import { MAX_STARTUP_CANDLES, type Startup } from '#engine/startup.ts';
 import { CALLBACK_NAMES } from '#engine/strategy.ts';
 import { type DefinitionProcess, DefinitionProcessError, type ProcessPool } from './definition-process.ts';
 import { MAX_ERROR } from './limits.ts';
@@ -28,7 +28,7 @@ const MAX_WAIT_MS = 10_000;
 export class StrategySource {
   readonly #pool: ProcessPool;
   readonly #start: () => DefinitionProcess;
-  readonly #kept = new Map<string, Promise<number>>();
+  readonly #kept = new Map<string, Promise<Startup>>();
   #last: Promise<unknown> = Promise.resolve();
   #requests = 0;
   #name = '';
@@ -64,7 +64,7 @@ export class StrategySource {
   }
 
   /** @throws CodedError VAL006, field `config.params` */
-  startupCandles(params: Parameters): Promise<number> {
+  startupCandles(params: Parameters): Promise<Startup> {
     const key = canonicalJson(params);
     const kept = this.#kept.get(key);
     if (kept) return kept;
@@ -86,7 +86,7 @@ export class StrategySource {
     this.#pool.drop(this);
   }
 
-  #keep(key: string, result: Promise<number>): void {
+  #keep(key: string, result: Promise<Startup>): void {
     this.#kept.set(key, result);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
@@ -95,7 +95,7 @@ export class StrategySource {
   }
 
   /** When an idle process has ended, the request is repeated with a fresh process. */
-  async #request(params: Parameters): Promise<number> {
+  async #request(params: Parameters): Promise<Startup> {
     try {
       return await this.#requestProcess(params);
     } catch (error) {
@@ -105,7 +105,7 @@ export class StrategySource {
     }
   }
 
-  #requestProcess(params: Parameters): Promise<number> {
+  #requestProcess(params: Parameters): Promise<Startup> {
     const { loadLimitMs, startupLimitMs } = this.#pool.limits;
     return this.#pool.use(this, this.#start, async (process, isFresh) => {
       const id = ++this.#requests;
@@ -127,7 +127,7 @@ export class StrategySource {
   #rejected(problem: string, params: Parameters): CodedError {
     const shown = JSON.stringify(params).slice(0, 200);
     return new CodedError('VAL006', {
-      message: `Strategy ${this.#name}: startupCandles() ${problem} for ${shown}. It must return an integer that it computes from the parameters only.`,
+      message: `Strategy ${this.#name}: startupCandles() ${problem} for ${shown}. It must return an integer, or integers by timeframe, that it computes from the parameters only.`,
       field: FIELD,
     });
   }
@@ -214,16 +214,20 @@ const FIELDS = {
 
 const Definition = z.object(FIELDS);
 
-const Startup = z.int().min(0).max(MAX_STARTUP_CANDLES);
+const Count = z.int().min(0).max(MAX_STARTUP_CANDLES);
+const StartupReplied = z.union([
+  Count,
+  z.object({ own: Count, named: z.partialRecord(z.enum(ALL_TIMEFRAMES), Count) }),
+]);
 const Failure = z.object({ error: text(MAX_ERROR), line: z.int().positive().nullable() });
-const Loaded = z.object({ definition: Definition, startup: Startup });
+const Loaded = z.object({ definition: Definition, startup: StartupReplied });
 const StartupReply = z.union([
-  z.object({ id: z.int(), startup: Startup }),
+  z.object({ id: z.int(), startup: StartupReplied }),
   z.object({ id: z.int(), error: text(MAX_ERROR) }),
 ]);
 
 /** Result of loading a file: the definition and its startup candles for the default parameters, or the error. */
-type LoadReply = { readonly definition: DefinitionData; readonly startup: number } | z.infer<typeof Failure>;
+type LoadReply = { readonly definition: DefinitionData; readonly startup: Startup } | z.infer<typeof Failure>;
 
 /** @throws Error that says what is wrong with the reply */
 function parseLoadReply(line: string): LoadReply {
@@ -238,7 +242,7 @@ function parseLoadReply(line: string): LoadReply {
 }
 
 /** @throws Error that says what is wrong with the reply */
-function parseStartupReply(line: string, id: number): { startup: number } | { error: string } {
+function parseStartupReply(line: string, id: number): { startup: Startup } | { error: string } {
   const reply = parse(StartupReply, JSON.parse(line));
   if (reply.id !== id) throw new Error('it replied to another request');
   return reply;

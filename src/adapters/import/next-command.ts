@@ -3,6 +3,8 @@ import { TIMEFRAMES } from '#contract/values/timeframes.ts';
 import { allowedTimeframes } from '#domain/config/check-timeframes.ts';
 import { tradingModeOf } from '#domain/shared/validate.ts';
 import { resolveParameters } from '#engine/definitions/parameters.ts';
+import { startupCandles } from '#engine/run/history.ts';
+import { ownStartup } from '#engine/startup.ts';
 import { buyAndHold } from '#engine/strategies/buy-and-hold.ts';
 import { donchianTrend } from '#engine/strategies/donchian-trend.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
@@ -73,6 +75,6 @@ function endOf({ last, series }: CandleSeries): number {
   return floorToGrid(Date.parse(last), TIMEFRAME_MS[series]) + TIMEFRAME_MS[series];
 }
 
-function startupOf({ parameters, startupCandles }: StrategyDefinition): number {
-  return startupCandles(resolveParameters(parameters, {}).values);
+function startupOf(strategy: StrategyDefinition): number {
+  return ownStartup(startupCandles(strategy, resolveParameters(strategy.parameters, {}).values));
 }

@@ -35,7 +35,7 @@ export function inProcess({
   return {
     definition: definitionData(definition),
     digest,
-    defaultStartup: definition.startupCandles(defaultParameters(definition.parameters)),
+    defaultStartup: startupCandles(definition, defaultParameters(definition.parameters)),
     startupCandles: async (params) => {
       try {
         return startupCandles(definition, params);

@@ -114,7 +114,9 @@ const ReportSettings = ResolvedBacktestConfig.extend({
     description: 'Open time of the first candle traded on',
   }),
   last_candle: timestamp.meta({ format: 'date-time', description: 'Open time of the last candle' }),
-  startup_candles: z.int().meta({ description: 'Startup candles before the start' }),
+  startup_candles: z.union([z.int(), z.record(z.string(), z.int())]).meta({
+    description: 'Startup candles before the start; of a strategy that declares them by timeframe its object',
+  }),
   can_short: z.boolean(),
   ...EXIT_RULES,
   unfilled_timeout_minutes: z

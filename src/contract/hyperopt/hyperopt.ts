@@ -89,6 +89,8 @@ export const HyperoptJobConfig = z
 export type HyperoptJobConfig = z.infer<typeof HyperoptJobConfig>;
 
 /** Input of the hyperopt state machine: small, no config, no results. */
+const NamedStartup = z.object({ own: z.int(), named: z.record(z.string(), z.int()) });
+
 export const HyperoptExecutionInput = z.object({
   job_id: z.string(),
   correlation_id: z.string(),
@@ -101,8 +103,9 @@ export const HyperoptExecutionInput = z.object({
   end: Timestamp,
   collect: CollectMode.optional().meta({ description: 'Absent: if_stale' }),
   ...informativeReads,
-  startup_candles: z.int().optional().meta({
-    description: 'Largest number for any searched values; absent for a run that reads its own candles only',
+  startup_candles: z.union([z.int(), NamedStartup]).optional().meta({
+    description:
+      'Largest numbers for any searched values, `named` by timeframe; absent for a run that reads its own candles only',
   }),
 });
 export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;

@@ -4,6 +4,7 @@ import { allOrderOptions } from '#engine/definitions/account-options.ts';
 import { exitRules } from '#engine/definitions/exit-rules.ts';
 import { mlEngineOf } from '#engine/ml/windows.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
+import { ownStartup } from '#engine/startup.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 
@@ -43,7 +44,7 @@ function configuration({ definition, defaultStartup }: KnownStrategy): StrategyC
     description: definition.description,
     startup_candles: ml
       ? startupRowsOf(definition, defaultStartup, timeframe, ml) + trainingRows(timeframe, ml)
-      : defaultStartup,
+      : ownStartup(defaultStartup),
     can_short: definition.canShort ?? false,
     leverage: definition.leverage ?? BACKTEST_DEFAULTS.leverage,
     stoploss: definition.stoploss,

@@ -1,5 +1,6 @@
 import type { BrokenStrategyFile } from '#contract/config/strategy.ts';
 import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
+import type { Startup } from '#engine/startup.ts';
 
 /** Parameter values by name. */
 type Parameters = Readonly<Record<string, number | string | boolean>>;
@@ -10,12 +11,12 @@ export interface KnownStrategy {
   /** sha-256 of the strategy's source, hex; for a built-in strategy of its name and the engine version. */
   readonly digest: string;
   /** Startup candles for the default parameters. */
-  readonly defaultStartup: number;
+  readonly defaultStartup: Startup;
   /**
-   * Startup candles for some parameters, an integer from 0 to 1,000,000.
+   * Startup candles for some parameters, integers from 0 to 1,000,000.
    * Throws CodedError VAL006 (field `config.params`) when the strategy throws, or does not return such a number in time.
    */
-  startupCandles(params: Parameters): Promise<number>;
+  startupCandles(params: Parameters): Promise<Startup>;
 }
 
 export interface StrategyList {

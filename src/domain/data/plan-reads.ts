@@ -2,6 +2,7 @@ import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/b
 import { type InformativeSeries, informativeSeries, informativeStart } from '#engine/analysis/informative.ts';
 import { firstDecision, type HistoryFacts, historyStartOf } from '#engine/run/history.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
+import { type Startup, startupOn } from '#engine/startup.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { withUniverseDays } from '#engine/universe/membership.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
@@ -19,7 +20,7 @@ import { hasOwnGrid } from './exchange-grid.ts';
 export interface StrategyReads {
   readonly facts: HistoryFacts;
   /** Startup candles for the parameters of the run. */
-  readonly startup: number;
+  readonly startup: Startup;
 }
 
 type Run = Pick<
@@ -88,7 +89,7 @@ export async function chooseReads(
   const now = clock.now();
   return pairs.map((pair, index) => {
     const reads = wanted[index]!.map((each) => {
-      const from = informativeStart(decisions, strategy.startup, each.timeframe);
+      const from = informativeStart(decisions, startupOn(strategy.startup, each.timeframe), each.timeframe);
       const read = { start: from, end };
       return { ...each, from, source: chooseSource(stored, each, read, now) };
     });

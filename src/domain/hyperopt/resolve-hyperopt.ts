@@ -19,6 +19,7 @@ import { nearestName } from '#contract/values/nearest-name.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
+import { largerStartup, needsMore, type Startup } from '#engine/startup.ts';
 import { findObjective, OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
 import type { KnownStrategy } from '../config/strategy-ports.ts';
@@ -52,7 +53,7 @@ export interface ResolvedHyperopt {
   /** Time from which candles are needed, ISO 8601. */
   readonly reads: CollectionPlan;
   /** Largest number of startup candles for any searched values. */
-  readonly startup: number;
+  readonly startup: Startup;
   /** Strategy with which the request was resolved. */
   readonly strategy: KnownStrategy;
   readonly collect: CollectMode;
@@ -249,14 +250,17 @@ async function largestStartup(
   { startupCandles }: KnownStrategy,
   params: Values,
   search: HyperoptJobConfig['search'],
-): Promise<number> {
-  const most = { values: params, startup: await startupCandles(params) };
+): Promise<Startup> {
+  const first = await startupCandles(params);
+  const most = { values: params, startup: first };
+  let all: Startup = first;
   let failures = 0;
   const tryValues = async (values: Values) => {
     if (failures === MAX_FAILURES) return;
     try {
       const startup = await startupCandles(values);
-      if (startup > most.startup) Object.assign(most, { values, startup });
+      all = largerStartup(all, startup);
+      if (needsMore(startup, most.startup)) Object.assign(most, { values, startup });
     } catch (error) {
       // Trials with such parameters will fail and say why.
       if (!(error instanceof CodedError && error.code === 'VAL006')) throw error;
@@ -264,15 +268,15 @@ async function largestStartup(
     }
   };
   const searched = Object.entries(search).map(([name, each]) => ({ name, values: extremes(each) }));
-  const all = (at: number) => Object.fromEntries(searched.map(({ name, values }) => [name, values.at(at)!]));
-  await tryValues({ ...params, ...all(0) });
-  await tryValues({ ...params, ...all(-1) });
+  const ends = (at: number) => Object.fromEntries(searched.map(({ name, values }) => [name, values.at(at)!]));
+  await tryValues({ ...params, ...ends(0) });
+  await tryValues({ ...params, ...ends(-1) });
   for (const { name, values } of searched) {
     for (const value of values) {
       if (most.values[name] !== value) await tryValues({ ...most.values, [name]: value });
     }
   }
-  return most.startup;
+  return all;
 }
 
 function extremes(searched: SearchedParameter): readonly (string | number | boolean)[] {

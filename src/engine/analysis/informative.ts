@@ -2,6 +2,7 @@ import type { ReportInformative } from '#contract/backtests/report-informative.t
 import type { Digest } from '#contract/values/digest.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { digestCandles } from '../digest.ts';
+import { type Startup, startupOn } from '../startup.ts';
 import type { InformativePair } from '../strategy.ts';
 import { floorToGrid, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 import { checkCandles, fillGaps } from './candle-checks.ts';
@@ -84,12 +85,12 @@ export function informativeStart(start: number, startup: number, timeframe: Time
  */
 export function readInformative(
   given: readonly InformativeCandles[],
-  { start, end, startup }: { readonly start: number; readonly end: number; readonly startup: number },
+  { start, end, startup }: { readonly start: number; readonly end: number; readonly startup: Startup },
 ): ReadInformative[] {
   return given.map((each) => {
     const stepMs = TIMEFRAME_MS[each.timeframe];
     const { timestamp } = each.candles;
-    const from = informativeStart(start, startup, each.timeframe);
+    const from = informativeStart(start, startupOn(startup, each.timeframe), each.timeframe);
     const read = sliceCandles(
       each.candles,
       indexAtOrAfter(timestamp, from),
@@ -108,13 +109,14 @@ export function closedBy<T extends InformativeCandles>(given: readonly T[], time
   });
 }
 
-/** Time by which `startup` candles of every series have closed, ms; infinite when a series has fewer. */
-export function informativeReady(given: readonly InformativeCandles[], startup: number): number {
-  const ready = given.map(({ candles: { timestamp }, timeframe }) =>
-    timestamp.length < Math.max(startup, 1)
+/** Time by which the startup candles of every series have closed, ms; infinite when a series has fewer. */
+export function informativeReady(given: readonly InformativeCandles[], startup: Startup): number {
+  const ready = given.map(({ candles: { timestamp }, timeframe }) => {
+    const count = startupOn(startup, timeframe);
+    return timestamp.length < Math.max(count, 1)
       ? Number.POSITIVE_INFINITY
-      : timestamp[0]! + startup * TIMEFRAME_MS[timeframe],
-  );
+      : timestamp[0]! + count * TIMEFRAME_MS[timeframe];
+  });
   return Math.max(Number.NEGATIVE_INFINITY, ...ready);
 }
 

@@ -7,6 +7,7 @@ import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { SYMBOLS } from '#contract/values/trading-modes.ts';
 import { classifierSettingProblems, modelKindOf } from '../ml/settings.ts';
 import { mlEngineOf } from '../ml/windows.ts';
+import { parseStartup } from '../startup.ts';
 import {
   CALLBACK_NAMES,
   type MlEngineOverrides,
@@ -142,7 +143,7 @@ function parameterProblem(parameter: Parameter): string | undefined {
 
 function functionProblems(definition: StrategyDefinition): string[] {
   const problems: string[] = [];
-  for (const name of ['startupCandles', 'indicators', 'signals'] as const) {
+  for (const name of ['indicators', 'signals'] as const) {
     if (typeof definition[name] !== 'function') problems.push(`${name} must be a function`);
   }
   const { callbacks } = definition;
@@ -223,10 +224,14 @@ function optionProblems(definition: DeclaredData): string[] {
 }
 
 function startupProblems(definition: StrategyDefinition): string[] {
-  const candles = definition.startupCandles(defaultParameters(definition.parameters));
-  return Number.isInteger(candles) && candles >= 0
-    ? []
-    : ['startupCandles must return an integer number of candles'];
+  const { startupCandles: declared, parameters, timeframe } = definition;
+  const value: unknown =
+    typeof declared === 'function' ? declared.call(definition, defaultParameters(parameters)) : declared;
+  const startup = parseStartup(value, timeframe);
+  if (typeof startup !== 'string') return [];
+  return [
+    `startupCandles must be an integer number of candles, or such numbers by timeframe; it ${typeof declared === 'function' ? 'returned' : 'is'} ${startup}`,
+  ];
 }
 
 function unknownKeys(value: object, known: readonly string[], path: string): string[] {

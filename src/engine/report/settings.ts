@@ -4,11 +4,11 @@ import { ACCOUNT_DEFAULTS } from '#contract/values/account-limits.ts';
 import { canonicalJson } from '../digest.ts';
 import type { RunSettings } from '../run/simulation-settings.ts';
 
-/** @param startup candles before the start that the strategy needs */
+/** @param startup candles before the start that the strategy needs, or its own object of them */
 export function reportSettings(
   config: ResolvedBacktestConfig,
   settings: RunSettings,
-  startup: number,
+  startup: ReportSettings['startup_candles'],
   data: readonly ReportPairData[],
 ): ReportSettings {
   const { max_adjustments: _, ...stated } = config;

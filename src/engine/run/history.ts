@@ -18,6 +18,7 @@ import { derivePriceTicks, type PriceTicks } from '../simulator/rules/precision.
 import type { FundingEvents } from '../simulator/types.ts';
 import { capacityModel } from '../slippage/cost-days.ts';
 import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
+import { ownStartup, parseStartup, type Startup, startupOn } from '../startup.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { BacktestError, describeThrown } from '../strategy-errors.ts';
 import { TIMEFRAME_MS, type Timeframe, tradedRange } from '../timeframe.ts';
@@ -113,26 +114,26 @@ export function readHistory(
   const quality = checkCandles(data.pair, read, stepMs);
   const { candles, filled } = fillGaps(read, stepMs);
   const rows = candles.timestamp.length;
-  const own = startupCandles(strategy, params);
+  const declared = startupCandles(strategy, params);
   const informative = readInformative(data.informative ?? [], {
     start: firstDecision(config),
     end,
-    startup: own,
+    startup: declared,
   });
-  const ready = Math.max(start, informativeReady(informative, own));
+  const ready = Math.max(start, informativeReady(informative, declared));
   const from = Math.max(startup, indexAtOrAfter(candles.timestamp, ready));
   if (rows - startup < MIN_CANDLES || rows - indexAtOrAfter(candles.timestamp, start) < MIN_CANDLES) {
     return { pair: data.pair, reason: tooFew(data.pair, rows, startup, config) };
   }
   if (rows - from < MIN_CANDLES) {
-    return { pair: data.pair, reason: tooFewInformative(data.pair, informative, own) };
+    return { pair: data.pair, reason: tooFewInformative(data.pair, informative, declared) };
   }
   const { instrument } = data;
   const ticks = instrument && derivePriceTicks(candles, instrument.priceTick);
   const costsBy = (model: SlippageModel | undefined) => model && dailyCosts(model, data.candles, ticks);
   const costs = costsBy(config.slippage_model);
   const impactCosts = costsBy(capacityModel(config));
-  const last = from > startup && ready > start ? lastReady(informative, own) : undefined;
+  const last = from > startup && ready > start ? lastReady(informative, declared) : undefined;
   return {
     data,
     read,
@@ -145,15 +146,21 @@ export function readHistory(
     start,
     end,
     stepMs,
-    ...(last && { waitsFor: { pair: last.pair, timeframe: last.timeframe, candles: own } }),
+    ...(last && {
+      waitsFor: {
+        pair: last.pair,
+        timeframe: last.timeframe,
+        candles: startupOn(declared, last.timeframe),
+      },
+    }),
     ...(ticks && { ticks }),
     ...(costs && { costs }),
     ...(impactCosts && { impactCosts }),
   };
 }
 
-/** The series whose `startup` candles have closed last. */
-function lastReady(informative: readonly ReadInformative[], startup: number): ReadInformative {
+/** The series whose startup candles have closed last. */
+function lastReady(informative: readonly ReadInformative[], startup: Startup): ReadInformative {
   return informative.reduce((a, b) =>
     informativeReady([b], startup) > informativeReady([a], startup) ? b : a,
   );
@@ -196,16 +203,13 @@ function tooFew(pair: string, rows: number, startup: number, config: ResolvedBac
   );
 }
 
-function tooFewInformative(pair: string, informative: readonly ReadInformative[], startup: number): string {
+function tooFewInformative(pair: string, informative: readonly ReadInformative[], startup: Startup): string {
   const { pair: other, timeframe, candles } = lastReady(informative, startup);
   return (
     `${pair} cannot be traded: the run has ${candles.timestamp.length} ${timeframe} candles of ${other}. ` +
-    `The strategy needs ${startup} of them before its first signal.`
+    `The strategy needs ${startupOn(startup, timeframe)} of them before its first signal.`
   );
 }
-
-/** Upper bound of startup candles: about two years of 1m candles. */
-export const MAX_STARTUP_CANDLES = 1_000_000;
 
 /**
  * Number of candles of the run's timeframe that a strategy needs before its first decision. They cover its startup candles, and
@@ -235,15 +239,15 @@ export function historyFacts(strategy: StrategyDefinition): HistoryFacts {
 /** {@link startupRows} from the `startup` candles that the strategy needs for the parameters of the run. */
 export function startupRowsOf(
   { informativeTimeframes = [], ownFeatures }: HistoryFacts,
-  startup: number,
+  startup: Startup,
   timeframe: Timeframe,
   ml?: ResolvedMlEngine,
 ): number {
   const rows = informativeTimeframes.map(
-    (each) => (startup + 1) * Math.ceil(TIMEFRAME_MS[each] / TIMEFRAME_MS[timeframe]),
+    (each) => (startupOn(startup, each) + 1) * Math.ceil(TIMEFRAME_MS[each] / TIMEFRAME_MS[timeframe]),
   );
   const features = ml && !ownFeatures ? DEFAULT_FEATURE_CANDLES : 0;
-  return Math.max(startup, features, ...rows);
+  return Math.max(ownStartup(startup), features, ...rows);
 }
 
 /** Number of training candles of the first window, before the start; 0 without the ML engine. */
@@ -254,26 +258,29 @@ export function trainingRows(timeframe: Timeframe, ml: ResolvedMlEngine | undefi
 /**
  * Startup candles of a strategy for some parameters.
  *
- * @throws BacktestError `strategy` when `startupCandles` throws, or does not return an integer from 0 to {@link MAX_STARTUP_CANDLES}
+ * @throws BacktestError `strategy` when `startupCandles` throws, or does not return an integer from 0 to 1,000,000, or such integers by
+ *   timeframe with that of the strategy
  */
 export function startupCandles(
   strategy: StrategyDefinition,
   params: ResolvedBacktestConfig['params'],
-): number {
+): Startup {
   const problem = (text: string, cause?: unknown) =>
     new BacktestError(
       'strategy',
       `Strategy ${strategy.name}: startupCandles() ${text} for ${JSON.stringify(params)}.`,
       cause,
     );
-  let candles: number;
+  const { startupCandles: declared } = strategy;
+  let candles: unknown = declared;
   try {
-    candles = strategy.startupCandles({ ...params } as ParameterValues);
+    if (typeof declared === 'function') candles = declared.call(strategy, { ...params } as ParameterValues);
   } catch (error) {
     throw problem(`threw "${describeThrown(error)}"`, error);
   }
-  if (Number.isInteger(candles) && candles >= 0 && candles <= MAX_STARTUP_CANDLES) return candles;
-  throw problem(`returned ${candles}, which is not an integer from 0 to ${MAX_STARTUP_CANDLES},`);
+  const startup = parseStartup(candles, strategy.timeframe);
+  if (typeof startup !== 'string') return startup;
+  throw problem(`returned ${startup},`);
 }
 
 /** Time of the first decision of a run, or of its first training row, ms: informative series must be warm by then. */
@@ -297,7 +304,7 @@ export function historyStart(
 /** {@link historyStart} from the `startup` candles that the strategy needs for the parameters of the run. */
 export function historyStartOf(
   facts: HistoryFacts,
-  startup: number,
+  startup: Startup,
   timeframe: Timeframe,
   start: number,
   ml?: ResolvedMlEngine,

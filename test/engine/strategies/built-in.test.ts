@@ -4,6 +4,8 @@ import { analyze } from '#engine/analysis/analyze.ts';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
 import { createStrategyRegistry } from '#engine/definitions/registry.ts';
+import { startupCandles } from '#engine/run/history.ts';
+import { ownStartup } from '#engine/startup.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import type { CallbackContext, Signals, TradeView } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -254,7 +256,7 @@ describe('built-in definitions', () => {
           const range = parameter === undefined ? undefined : strategy.parameters[parameter];
           const overrides = range && range.kind !== 'choice' ? { [parameter!]: range[end] } : {};
           const params = registry.resolveParams(strategy, overrides).values;
-          const startup = strategy.startupCandles(params);
+          const startup = ownStartup(startupCandles(strategy, params));
           const { columns } = analyze(strategy, params, marketCandles(1, startup + 1, strategy.timeframe));
           // Excludes predictions: no model is trained here.
           const { ml_probability: _, ...own } = columns;

@@ -142,8 +142,16 @@ describe('strategy definitions', () => {
     ['a timeout of 0', { unfilledTimeoutMinutes: 0 }, 'unfilledTimeoutMinutes must be a number above 0'],
     ['an offset of null', { exitProfitOffset: null }, 'exitProfitOffset must be a number'],
     ['no signals', { signals: undefined }, 'signals must be a function'],
-    ['startupCandles that is a number', { startupCandles: 50 }, 'startupCandles must be a function'],
-    ['a fraction of startup candles', { startupCandles: () => 0.5 }, 'startupCandles must return an integer'],
+    [
+      'startupCandles that is a string',
+      { startupCandles: '50' as never },
+      'startupCandles must be an integer',
+    ],
+    [
+      'a fraction of startup candles',
+      { startupCandles: () => 0.5 },
+      'it returned 0.5, which is not an integer',
+    ],
     ['the name of given signals', { name: 'signals' }, 'name signals is reserved for uploaded signals'],
     ['a misspelled key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
     [
