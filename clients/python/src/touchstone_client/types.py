@@ -5185,8 +5185,8 @@ class ReportSettings(TypedDict):
     """Open time of the first candle traded on"""
     last_candle: str
     """Open time of the last candle"""
-    startup_candles: int
-    """Startup candles before the start"""
+    startup_candles: int | dict[str, int]
+    """Startup candles before the start; of a strategy that declares them by timeframe its object"""
     can_short: bool
     use_exit_signal: bool
     exit_profit_only: bool
