@@ -10,12 +10,14 @@ import { takeTokenFromAddress } from './auth/pasted-token.ts';
 import { startSession } from './auth/session.ts';
 import { router } from './router.tsx';
 import { replaceInvalidLanguage } from './ui/locale.ts';
+import { placePopovers } from './ui/place-popovers.ts';
 import { ErrorState } from './ui/states.tsx';
 import { restoreTheme } from './ui/tokens.ts';
 
 takeTokenFromAddress();
 replaceInvalidLanguage();
 restoreTheme();
+placePopovers();
 const root = createRoot(document.getElementById('root')!);
 
 /** Waits for the font for at most a second: text that changes its width later would move the page. */

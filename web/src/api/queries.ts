@@ -10,6 +10,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { ApiError, call, type OperationId, type RequestOf, type ResponseOf } from './client.ts';
+import { noteConnection } from './connection.ts';
 import { countKey } from './job-cache.ts';
 import { isLive, useLive } from './live.ts';
 
@@ -31,7 +32,13 @@ export function createQueryClient(onUnauthorized: () => void): QueryClient {
     if (error instanceof ApiError && error.status === 401) onUnauthorized();
   };
   return new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache: new QueryCache({
+      onError: (error, query) => {
+        noteConnection(query, error);
+        onError(error);
+      },
+      onSuccess: (_, query) => noteConnection(query),
+    }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {

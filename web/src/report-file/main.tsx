@@ -5,6 +5,7 @@ import type { ReportFileData } from '#contract/backtests/report-file.ts';
 import { answerFrom } from '../api/client.ts';
 import { createQueryClient } from '../api/queries.ts';
 import { replaceInvalidLanguage } from '../ui/locale.ts';
+import { placePopovers } from '../ui/place-popovers.ts';
 import { ErrorState } from '../ui/states.tsx';
 import { fitToPaper } from './paper.ts';
 import { sourceOf } from './source.ts';
@@ -12,6 +13,7 @@ import { sourceOf } from './source.ts';
 // Before the page and its charts are evaluated.
 replaceInvalidLanguage();
 fitToPaper();
+placePopovers();
 const root = createRoot(document.getElementById('root')!);
 
 /** The data of the file: base64 of their JSON, compressed with gzip. */

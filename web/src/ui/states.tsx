@@ -1,8 +1,9 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { CloudOff, Inbox, Lock, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, useContext } from 'react';
 import { ApiError } from '../api/client.ts';
+import { isSilence } from '../api/connection.ts';
 import { age } from './format.ts';
 import { useNow } from './now.ts';
 
@@ -36,8 +37,20 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
+/** True below a banner that says when the platform does not answer: the parts of the page then say no more than what they lack. */
+export const BanneredContext = createContext(false);
+
 /** Message, code, correlation id and another try; for 403 the role or access that is missing. */
 export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+  const isBannered = useContext(BanneredContext);
+  if (isBannered && isSilence(error)) {
+    return (
+      <div className="state faint">
+        <CloudOff aria-hidden="true" />
+        <p>Not loaded yet</p>
+      </div>
+    );
+  }
   const api = error instanceof ApiError ? error : undefined;
   const isForbidden = api?.status === 403;
   const Icon = isForbidden ? Lock : api?.status === 0 ? CloudOff : TriangleAlert;
@@ -99,6 +112,8 @@ export function Loaded<T>({
 
 function StaleNotice(props: { readonly error: Error; readonly since: number; readonly onRetry: () => void }) {
   const now = useNow(10_000);
+  const isBannered = useContext(BanneredContext);
+  if (isBannered && isSilence(props.error)) return null;
   return (
     <p className="notice" data-tone="warn" role="status">
       <CloudOff aria-hidden="true" /> Not up to date: the last data are from {age(props.since, now)}.{' '}

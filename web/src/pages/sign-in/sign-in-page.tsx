@@ -57,7 +57,7 @@ function ProviderSignIn() {
         <div>
           <button
             type="button"
-            className="btn primary"
+            className="btn primary sign-in-button"
             onClick={() => void signInProvider()!.begin(safePath(search.to))}
           >
             <KeyRound aria-hidden="true" /> Sign in
@@ -92,11 +92,11 @@ function TokenSignIn() {
   return (
     <Panel title="Sign in with a token">
       <div className="pad stack">
-        <p>
+        <p className="muted">
           This platform needs a token. Run this command where the platform runs, with the role that you need,
           and open the address that it prints:
         </p>
-        <p className="row">
+        <p className="sign-in-command">
           <code>{COMMAND}</code> <CopyButton text={COMMAND} />
         </p>
         <form
@@ -125,7 +125,7 @@ function TokenSignIn() {
             )}
           </div>
           <div>
-            <button type="submit" className="btn primary">
+            <button type="submit" className="btn primary sign-in-button">
               <KeyRound aria-hidden="true" /> Sign in
             </button>
           </div>
