@@ -5,8 +5,11 @@ import { DynamoChallengeStore } from '#adapters/dynamo/challenge-store.ts';
 import { decodeCursor, encodeCursor } from '#adapters/dynamo/cursor.ts';
 import { DynamoRegistryStore } from '#adapters/dynamo/registry-store.ts';
 import { ulids } from '#adapters/ids.ts';
+import { OPERATIONS } from '#contract/operations/operations.ts';
 import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
+import { ROUTINE_OPERATIONS } from '#contract/values/audit-routine.ts';
 import { CodedError } from '#contract/values/errors.ts';
+import { changesState } from '#contract/values/operation.ts';
 import { auditPartitions } from '#contract/values/tables.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import { listAudit } from '#domain/audit/list-audit.ts';
@@ -442,24 +445,25 @@ describe('audit failures', () => {
   });
 });
 
+const CALL: StoredAuditCall = {
+  schema_version: 1,
+  id: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  at: '2026-11-21T09:00:00.000Z',
+  principal: 'ann',
+  roles: ['admin'],
+  service: 'backend',
+  operation: 'cancelBacktest',
+  resource: { kind: 'backtests', id: 'bt-1' },
+  method: 'POST',
+  path: '/api/v1/backtests/bt-1/cancel',
+  correlation_id: 'c',
+  request: null,
+  source_ip: null,
+  user_agent: null,
+  outcome: null,
+};
+
 describe('audit storage', () => {
-  const CALL: StoredAuditCall = {
-    schema_version: 1,
-    id: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-    at: '2026-11-21T09:00:00.000Z',
-    principal: 'ann',
-    roles: ['admin'],
-    service: 'backend',
-    operation: 'cancelBacktest',
-    resource: { kind: 'backtests', id: 'bt-1' },
-    method: 'POST',
-    path: '/api/v1/backtests/bt-1/cancel',
-    correlation_id: 'c',
-    request: null,
-    source_ip: null,
-    user_agent: null,
-    outcome: null,
-  };
   const DONE = {
     outcome: 'succeeded',
     status: 200,
@@ -538,6 +542,28 @@ describe('GET /api/v1/audit', () => {
     expect((await pages('limit=2')).map(({ resource }) => resource.id)).toEqual(
       [5, 4, 3, 2, 1].map((n) => `bt-${n}`),
     );
+  });
+
+  it('every routine operation is one that the trail records', () => {
+    const recorded = OPERATIONS.filter(changesState).map(({ id }) => id);
+    expect(recorded).toEqual(expect.arrayContaining([...ROUTINE_OPERATIONS]));
+  });
+
+  it('list without routine calls leaves out those of programs, unless one of them is the filter', async () => {
+    const operations = ['logTrades', 'cancelBacktest', 'assignKey', 'previewImport', 'promoteVersion'];
+    for (const [index, operation] of operations.entries()) {
+      const id = `01ARZ3NDEKTSV4RRFFQ69G5FA${index}`;
+      await trail.begin({ ...CALL, id, operation });
+    }
+    const of = async (query: string) => (await pages(query)).map(({ operation }) => operation);
+    expect(await of('limit=1&routine=false')).toEqual(['promoteVersion', 'cancelBacktest']);
+    expect(await of('routine=true')).toEqual(operations.toReversed());
+    expect(await of('')).toEqual(operations.toReversed());
+    expect(await of('routine=false&operation=logTrades')).toEqual(['logTrades']);
+    const { audit } = open();
+    expect((await audit('?routine=maybe')).status).toBe(400);
+    const { body } = await audit('?limit=1&routine=false');
+    expect((await audit(`?limit=1&cursor=${body.next_cursor}`)).body.detail.code).toBe('VAL006');
   });
 
   it('filtered list returns only matching entries on every page', async () => {

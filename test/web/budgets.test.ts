@@ -9,7 +9,7 @@ const ENTRY = 'index.html';
 const HOME = 'src/pages/home/home-page.tsx';
 const REPORT = 'src/pages/report/report-page.tsx';
 /** JavaScript of a page, KB of 1,000 bytes in Brotli. */
-const BUDGETS = { first: 140, report: 221, other: 180 } as const;
+const BUDGETS = { first: 140, report: 224, other: 180 } as const;
 
 describe('size of the built dashboard', () => {
   const folder = inject('dashboard');

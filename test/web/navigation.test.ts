@@ -94,6 +94,7 @@ describe.skipIf(!hasChromium)('the frame of every page', () => {
     await pages.getByRole('link', { name: 'Audit' }).click();
     await page.waitForURL('**/audit');
     expect(await pages.getByRole('link', { name: 'Home' }).isVisible()).toBe(false);
+    await page.getByRole('heading', { name: 'Audit', exact: true }).waitFor();
     // The bar is one line, and the page begins below it.
     expect((await page.locator('main h1').boundingBox())!.y).toBeLessThan(100);
     const [bar, menu] = [page.locator('header.top'), pages];

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { paginated } from '../common/page.ts';
-import { PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
+import { ROUTINE_OPERATIONS } from '../values/audit-routine.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '../values/request-limits.ts';
 
 /** Resource of a call: the collection in the path, and its ID. */
@@ -112,5 +113,8 @@ export const AuditQuery = z.object({
     'Only calls about the resource with this ID, such as bt-…. For the name of a model also those about its versions and challenges, and what the platform did with them itself',
   ).optional(),
   outcome: AuditOutcome.meta({ description: 'Only calls with this outcome' }).optional(),
+  routine: booleanParameter(
+    `\`false\`: without the calls of programs that come all the time: ${ROUTINE_OPERATIONS.join(', ')}. With \`operation\` it does nothing`,
+  ).default(true),
   ...PAGE_FIELDS,
 });

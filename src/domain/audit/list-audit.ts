@@ -1,4 +1,5 @@
 import type { AuditEntry, StoredAuditCall } from '#contract/platform/audit.ts';
+import { ROUTINE_OPERATIONS } from '#contract/values/audit-routine.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/values/request-limits.ts';
@@ -13,6 +14,8 @@ interface Filters {
   readonly operation?: string | undefined;
   readonly resource?: string | undefined;
   readonly outcome?: AuditEntry['outcome'] | undefined;
+  /** False: without the operations that programs call all the time. Default: true. */
+  readonly routine?: boolean | undefined;
 }
 
 export interface ListAuditInput extends Filters {
@@ -151,8 +154,10 @@ function positionOf([key, from, to]: readonly string[]): { range: Range; before:
 }
 
 function scopeOf({ limit: _, cursor: __, ...filters }: ListAuditInput): Record<string, string | null> {
-  const { day, from, to, principal, operation, resource, outcome } = filters;
-  const all = { day, from, to, principal, operation, resource, outcome };
+  const { day, from, to, principal, operation, resource, outcome, routine } = filters;
+  // Cursors of before there was this filter stay valid.
+  const hidden = routine === false ? { routine: 'false' } : {};
+  const all = { day, from, to, principal, operation, resource, outcome, ...hidden };
   const scope = Object.entries(all).map(([name, value]) => [name, value ?? null] as const);
   return { list: 'audit', ...Object.fromEntries(scope) };
 }
@@ -163,6 +168,9 @@ function matches(entry: AuditEntry, { resource }: StoredAuditCall, filters: Filt
     entry.principal === principal &&
     entry.operation === operation &&
     entry.outcome === outcome &&
+    (filters.routine !== false ||
+      filters.operation !== undefined ||
+      !ROUTINE_OPERATIONS.includes(entry.operation)) &&
     (filters.resource === undefined ||
       [entry.resource.id, resource.id, entry.model_name].includes(filters.resource))
   );

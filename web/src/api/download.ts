@@ -14,10 +14,15 @@ export async function download<I extends OperationId>(id: I, request: RequestOf<
     return;
   }
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
-  const address = URL.createObjectURL(await response.blob());
+  saveFile(name ?? 'export', await response.blob());
+}
+
+/** Lets the browser save a file that the page has. */
+export function saveFile(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = address;
-  link.download = name ?? 'export';
+  link.download = name;
   link.click();
   // The browser has begun to read the file by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);

@@ -82,7 +82,7 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/ownership", body=body, key=idempotency_key, keyed=True)
 
-    def list_audit(self, *, day: str | None = None, from_: str | None = None, to: str | None = None, principal: str | None = None, operation: str | None = None, resource: str | None = None, outcome: Literal["succeeded", "refused", "failed", "unknown"] | None = None, limit: int | None = None, cursor: str | None = None) -> types.AuditEntryList:
+    def list_audit(self, *, day: str | None = None, from_: str | None = None, to: str | None = None, principal: str | None = None, operation: str | None = None, resource: str | None = None, outcome: Literal["succeeded", "refused", "failed", "unknown"] | None = None, routine: bool | None = None, limit: int | None = None, cursor: str | None = None) -> types.AuditEntryList:
         """Audit trail: every call that can change state, newest first.
 
         A page reads up to 2,000 entries. With selective filters it may be short or empty while `next_cursor` is not null.
@@ -94,10 +94,11 @@ class Backend:
         :param operation: Only calls of this operation ID
         :param resource: Only calls about the resource with this ID, such as bt-…. For the name of a model also those about its versions and challenges, and what the platform did with them itself
         :param outcome: Only calls with this outcome
+        :param routine: `false`: without the calls of programs that come all the time: assignKey, logTrades, previewImport. With `operation` it does nothing
         :param limit: Maximum number of items on a page
         :param cursor: `next_cursor` of the previous page, with the same filters
         """
-        return self._connection.json(self._service, "GET", "/api/v1/audit", query={"day": day, "from": from_, "to": to, "principal": principal, "operation": operation, "resource": resource, "outcome": outcome, "limit": limit, "cursor": cursor})
+        return self._connection.json(self._service, "GET", "/api/v1/audit", query={"day": day, "from": from_, "to": to, "principal": principal, "operation": operation, "resource": resource, "outcome": outcome, "routine": routine, "limit": limit, "cursor": cursor})
 
     def get_docs(self) -> str:
         """Interactive documentation."""

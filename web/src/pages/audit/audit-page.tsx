@@ -1,16 +1,19 @@
 import './audit.css';
 import OPERATIONS_BY_ID from 'virtual:operations';
+import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Ban, CheckCircle2, CircleHelp, Lock, XCircle } from 'lucide-react';
+import { Ban, CheckCircle2, CircleHelp, Download, Lock, XCircle } from 'lucide-react';
+import { ROUTINE_OPERATIONS } from '#contract/values/audit-routine.ts';
 import { useCall } from '../../api/queries.ts';
 import { useDenial } from '../../auth/act.tsx';
-import { NO_VALUE } from '../../ui/format.ts';
+import { decimal, NO_VALUE } from '../../ui/format.ts';
 import { FilterSelect, PageLinks, SearchBox } from '../../ui/job-list.tsx';
 import { PageHead, Panel, Time } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { EntryPanel } from './entry-panel.tsx';
-import { type AuditEntry, type AuditSearch, OUTCOMES } from './search.ts';
+import { CSV_ROWS, saveCsv } from './save-csv.ts';
+import { type AuditEntry, type AuditSearch, auditQuery, OUTCOMES } from './search.ts';
 
 const OUTCOME_LOOKS = {
   succeeded: { Icon: CheckCircle2, tone: 'up' },
@@ -39,19 +42,26 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     cell: ({ principal, roles }) => <span title={roles.join(', ')}>{principal}</span>,
   },
   {
+    key: 'model',
+    title: 'Model',
+    width: 140,
+    cell: ({ model_name }) => (model_name === null ? NO_VALUE : <span title={model_name}>{model_name}</span>),
+  },
+  { key: 'version', title: 'Version', width: 72, cell: ({ version }) => version ?? NO_VALUE },
+  {
     key: 'resource',
     title: 'Resource',
-    width: 280,
-    cell: ({ resource: { kind, id }, model_name, version }) => (
+    width: 240,
+    cell: ({ resource: { kind, id } }) => (
       <span title={id ?? undefined}>
         {kind} <code>{id}</code>
-        {model_name && model_name !== id && <> of {model_name}</>}
-        {version && kind !== 'versions' && <> v{version}</>}
       </span>
     ),
   },
   { key: 'code', title: 'Code', width: 90, cell: ({ code }) => code ?? NO_VALUE },
 ];
+
+type Change = { readonly [K in keyof AuditSearch]?: AuditSearch[K] | undefined };
 
 /** Operations that are recorded: those that can change something. */
 const OPERATIONS = Object.entries(OPERATIONS_BY_ID)
@@ -86,28 +96,40 @@ export function AuditPage() {
 function AuditTrail() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { entry, ...filters } = search;
-  const query = useCall('listAudit', { query: { ...filters, limit: 50 } }, { keepPrevious: true });
+  const { entry, cursor, ...narrowing } = search;
+  const query = useCall(
+    'listAudit',
+    { query: { ...auditQuery(search), cursor, limit: 50 } },
+    { keepPrevious: true },
+  );
   /** Other filters are another list: it starts at its first page. */
-  const change = (next: Partial<Record<keyof AuditSearch, string | undefined>>) =>
+  const change = (next: Change) =>
     void navigate({
       search: ({ cursor: _, entry: __, ...before }) => ({ ...before, ...next }) as AuditSearch,
       replace: true,
     });
-  const { cursor, ...narrowing } = filters;
-  const isFiltered = Object.keys(narrowing).length > 0;
+  const isFiltered = Object.keys(narrowing).some((name) => name !== 'routine');
   const selected = query.data?.items.find(({ id }) => id === entry);
   return (
     <>
-      <Panel title="Calls" actions={<Filters search={search} onChange={change} />}>
+      <Panel
+        title="Calls"
+        actions={
+          <>
+            <Filters search={search} onChange={change} />
+            <RoutineSwitch isOn={search.routine ?? false} onChange={change} />
+            <CsvButton search={search} />
+          </>
+        }
+      >
         <Loaded query={query} skeleton={<Skeleton rows={12} />}>
           {(page) => (
             <>
               {page.items.length === 0 ? (
                 <Empty title={emptyTitle(isFiltered, page.next_cursor !== null)}>
                   {isFiltered
-                    ? 'Without a day, the last seven days are searched.'
-                    : 'Calls of the last seven days are listed here; choose a day for older ones.'}
+                    ? 'Without a range, the last seven days are searched; a range has up to 31 days.'
+                    : 'Calls of the last seven days are listed here; choose a range for older ones.'}
                 </Empty>
               ) : (
                 <div className="list audit-list">
@@ -158,19 +180,25 @@ function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
   return isFiltered ? 'No call passes these filters' : 'No call was recorded';
 }
 
-function Filters(props: {
-  readonly search: AuditSearch;
-  readonly onChange: (next: Partial<Record<keyof AuditSearch, string | undefined>>) => void;
-}) {
+function Filters(props: { readonly search: AuditSearch; readonly onChange: (next: Change) => void }) {
   const { search, onChange } = props;
   return (
     <div className="filters audit-filters">
       <input
         type="date"
-        aria-label="Day, UTC"
-        title="Day, UTC"
-        value={search.day ?? ''}
-        onChange={({ target }) => onChange({ day: target.value || undefined })}
+        aria-label="From, UTC day"
+        title="From, UTC day"
+        max={search.to}
+        value={search.from ?? ''}
+        onChange={({ target }) => onChange({ from: target.value || undefined })}
+      />
+      <input
+        type="date"
+        aria-label="To, UTC day, inclusive"
+        title="To, UTC day, inclusive"
+        min={search.from}
+        value={search.to ?? ''}
+        onChange={({ target }) => onChange({ to: target.value || undefined })}
       />
       <SearchBox
         label="Who"
@@ -179,8 +207,8 @@ function Filters(props: {
         onChange={(principal) => onChange({ principal })}
       />
       <SearchBox
-        label="Resource id"
-        placeholder="Resource id"
+        label="Model or resource id"
+        placeholder="Model or id"
         value={search.resource}
         onChange={(resource) => onChange({ resource })}
       />
@@ -199,5 +227,42 @@ function Filters(props: {
         onChange={(outcome) => onChange({ outcome })}
       />
     </div>
+  );
+}
+
+function RoutineSwitch({
+  isOn,
+  onChange,
+}: {
+  readonly isOn: boolean;
+  readonly onChange: (next: Change) => void;
+}) {
+  return (
+    <button
+      type="button"
+      className="btn small"
+      aria-pressed={isOn}
+      title={`With the calls of programs that come all the time: ${ROUTINE_OPERATIONS.join(', ')}`}
+      onClick={() => onChange({ routine: isOn ? undefined : true })}
+    >
+      Routine calls
+    </button>
+  );
+}
+
+/** Saves what the filters select, on all pages. */
+function CsvButton({ search }: { readonly search: AuditSearch }) {
+  const save = useMutation({ mutationFn: () => saveCsv(search) });
+  return (
+    <button
+      type="button"
+      className="btn small"
+      title={`Up to ${decimal(CSV_ROWS, 0)} calls`}
+      disabled={save.isPending}
+      onClick={() => save.mutate()}
+    >
+      <Download aria-hidden="true" />{' '}
+      <span role="status">{save.isError ? 'Not saved' : save.isPending ? 'Reading' : 'CSV'}</span>
+    </button>
   );
 }
