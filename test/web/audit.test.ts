@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { csvCell } from '../../web/src/pages/audit/csv.ts';
 import { auditQuery, readAuditSearch } from '../../web/src/pages/audit/search.ts';
@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)('the audit page', () => {
     const shown = await rows.count();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
-    const lines = (await readFile(await (await saved).path(), 'utf8')).trimEnd().split('\r\n');
+    const lines = (await text(await (await saved).createReadStream())).trimEnd().split('\r\n');
     expect(lines).toHaveLength(shown + 1);
     expect(lines[0]).toMatch(
       /^at,ended_at,outcome,status,code,operation,principal,roles,model_name,version,/,

@@ -262,7 +262,7 @@ function CsvButton({ search }: { readonly search: AuditSearch }) {
       onClick={() => save.mutate()}
     >
       <Download aria-hidden="true" />{' '}
-      <span role="status">{save.isError ? 'Not saved' : save.isPending ? 'Reading' : 'CSV'}</span>
+      <span aria-live="polite">{save.isError ? 'Not saved' : save.isPending ? 'Reading' : 'CSV'}</span>
     </button>
   );
 }

@@ -37,7 +37,7 @@ export function GuardrailsPanel(props: { readonly challenge: Challenge; readonly
     <Panel title="Guardrails">
       <div className="list">
         <Table
-          label="Guardrails"
+          label="Guardrails and their limits"
           rows={guardrailsOf(props.challenge, props.evaluation)}
           columns={COLUMNS}
           idOf={({ name }) => name}
