@@ -110,7 +110,7 @@ export const labelVersion = /* @__PURE__ */ patch<'labelVersion'>(backend, '/mod
 /** Every change of a model, newest first: who, when, what and why. */
 export const getHistory = /* @__PURE__ */ get<'getHistory'>(backend, '/models/{model_name}/history');
 
-/** Which version was in Production at a time. */
+/** Which version was in Production at a time, or over a range. */
 export const getProduction = /* @__PURE__ */ get<'getProduction'>(backend, '/models/{model_name}/production');
 
 /** Whose a model is, and with whom it is shared. */

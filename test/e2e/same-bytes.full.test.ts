@@ -197,7 +197,10 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     listVersions: [`${ofModel}/versions`],
     getVersion: [`${ofModel}/versions/1`],
     getHistory: [`${ofModel}/history`],
-    getProduction: [`${ofModel}/production?at=${isoTime(now)}`],
+    getProduction: [
+      `${ofModel}/production?at=${isoTime(now)}`,
+      `${ofModel}/production?from=2025-01-01&to=${isoTime(now)}`,
+    ],
     listModelApprovals: [`${ofModel}/approvals`, `${ofModel}/approvals?status=requested`],
     listApprovals: ['/api/v1/approvals', '/api/v1/approvals?waiting_for=me'],
     getApproval: [`/api/v1/approvals/${approval_id}`],

@@ -207,6 +207,114 @@ describe('Production at a time', () => {
   });
 });
 
+describe('Production over a range', () => {
+  const first = { action: 'promote', actor: 'anonymous', reason: null };
+  const back = { action: 'rollback', actor: 'anonymous', reason: 'losses' };
+  const none = { action: null, actor: null, reason: null };
+
+  it.each([
+    ['before the first version', 0, 2, [[null, 0, 2, none]]],
+    ['until the first version enters', 2, 3, [[null, 2, 3, none]]],
+    ['of one version', 3, 6, [['1', 3, 6, first]]],
+    ['within a period', 4, 5, [['1', 4, 5, first]]],
+    [
+      'over all versions',
+      1,
+      8,
+      [
+        [null, 1, 3, none],
+        ['1', 3, 6, first],
+        ['2', 6, 7, first],
+        ['1', 7, 8, back],
+      ],
+    ],
+    ['without length', 5, 5, []],
+  ] as const)('range %s has its periods, half-open and without gaps', async (_, from, to, periods) => {
+    const { status, body } = await models(`/production?from=${at(from)}&to=${at(to)}`);
+    expect([status, body]).toEqual([
+      200,
+      {
+        model_name: MODEL,
+        from: at(from),
+        to: at(to),
+        periods: periods.map(([version, start, end, change]) => ({
+          version,
+          from: at(start),
+          to: at(end),
+          ...change,
+        })),
+      },
+    ]);
+  });
+
+  it('range begins with the model and ends now by default; a later end is now', async () => {
+    const since = (await models(`/production?to=${at(4)}`)).body;
+    expect([since.from, since.to]).toEqual([at(1), at(4)]);
+    const until = (await models(`/production?from=${at(6)}`)).body;
+    expect([until.from, until.to]).toEqual([at(6), at(8)]);
+    expect((await models(`/production?from=${at(6)}&to=${at(999)}`)).body).toEqual(until);
+    const early = (await models('/production?to=2025-01-01')).body;
+    expect(early).toMatchObject({ from: early.to, periods: [] });
+  });
+
+  it.each([
+    [`from=${at(5)}&to=${at(4)}`, 'VAL001', 'from'],
+    [`from=${at(8.01)}`, 'VAL001', 'from'],
+    ['from=yesterday', 'VAL001', 'from'],
+    ['from=2026-01-01&to=2026-02-30', 'VAL001', 'to'],
+    [`at=${at(5)}&from=${at(4)}`, 'VAL005', 'at'],
+    [`at=${at(5)}&to=${at(6)}`, 'VAL005', 'at'],
+    [`form=${at(4)}`, 'VAL005', 'form'],
+  ])('range %s is rejected', async (query, code, field) => {
+    const { status, body } = await models(`/production?${query}`);
+    expect([status, body.detail.code, body.detail.field]).toEqual([400, code, field]);
+  });
+
+  it('has no period of a change that another one followed in the same millisecond, and one of a stop', async () => {
+    let present = START;
+    const own = await registryFixture(engine, { deps: { clock: { now: () => present } } });
+    for (const version of ['1', '2']) {
+      await own.register();
+      await own.stage(version);
+      await own.promote(version);
+    }
+    present += HOUR;
+    await own.stop('2', { reason: 'losses' });
+    present += HOUR;
+    const { body } = await own.get(`/api/v1/models/${MODEL}/production?from=${at(-1)}`);
+    expect(body.periods).toEqual([
+      { version: null, from: at(-1), to: at(0), ...none },
+      { version: '2', from: at(0), to: at(1), ...first },
+      { version: null, from: at(1), to: at(2), action: 'stop', actor: 'anonymous', reason: 'losses' },
+    ]);
+  });
+
+  it('with more periods than a response can have is rejected, and its parts answer', async () => {
+    const own = await registryFixture(engine, { deps: { clock: { now: () => START + 5000 * HOUR } } });
+    await own.register();
+    const template = (await own.items()).find(({ sk }) => sk.startsWith('EVENT#'))!;
+    const events = Array.from({ length: 1500 }, (_, n) => {
+      const production = n % 2 === 0 ? '1' : null;
+      const previous_production = n % 2 === 0 ? null : '1';
+      const sk = `EVENT#${at(n)}#${String(n + 2).padStart(9, '0')}`;
+      const change = { production, previous_production, reason: '\u20ac'.repeat(2000) };
+      return { ...template, sk, at: at(n), sequence: n + 2, action: 'promote', ...change };
+    });
+    await putAll(own.table, events);
+    const range = async (from: string, to: string) =>
+      (await own.get(`/api/v1/models/${MODEL}/production?from=${from}&to=${to}`)).body;
+    const { detail } = await range(at(0), at(1500));
+    expect(detail).toMatchObject({ code: 'VAL005', field: 'from' });
+    const late = await range(detail.context.min, at(1500));
+    const early = await range(at(0), detail.context.min);
+    expect([...early.periods, ...late.periods].map(({ from }) => from)).toEqual(
+      events.map((event) => event.at),
+    );
+    for (const part of [early, late])
+      expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThan(5 * 2 ** 20);
+  });
+});
+
 it('version in Production is the present one also while the clock is behind the last transition', async () => {
   let present = Date.parse('2027-01-01T00:00:00Z');
   const own = await registryFixture(engine, { deps: { clock: { now: () => present } } });

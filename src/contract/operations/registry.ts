@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import {
   HistoryQuery,
   LabelRequest,
@@ -7,6 +8,7 @@ import {
   ModelVersionList,
   ModelVersionParams,
   ProductionAt,
+  ProductionPeriods,
   ProductionQuery,
   PromoteRequest,
   PromoteResponse,
@@ -165,11 +167,17 @@ export const REGISTRY_OPERATIONS = [
     method: 'GET',
     path: '/api/v1/models/{model_name}/production',
     tag: REGISTRY,
-    summary: 'Which version was in Production at a time',
+    summary: 'Which version was in Production at a time, or over a range',
+    description: 'A range with more periods than a response can have is VAL005.',
     params: ModelParams,
     query: ProductionQuery,
-    success: { 200: { description: 'The version, if there was one', schema: ProductionAt } },
-    errors: ['RES002', 'SVC005'],
+    success: {
+      200: {
+        description: 'The version, if there was one; or the periods of a range',
+        schema: z.union([ProductionAt, ProductionPeriods]),
+      },
+    },
+    errors: ['VAL001', 'VAL005', 'RES002', 'SVC005'],
     access: 'viewer',
     agent: 'read',
     resource: { kind: 'model', id: 'model_name', level: 'read' },

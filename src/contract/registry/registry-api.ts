@@ -315,6 +315,33 @@ export const ProductionAt = z
   .meta({ id: 'ProductionAt' });
 export type ProductionAt = z.infer<typeof ProductionAt>;
 
+const ProductionPeriod = z
+  .object({
+    version: production.meta({ description: 'null: no version was in Production' }),
+    from: Timestamp,
+    to: Timestamp.meta({ description: 'Exclusive' }),
+    action: RegistryEvent.shape.action.nullable().meta({
+      description:
+        'Change that began the period, also when that was before `from`; null before the first version in Production',
+    }),
+    actor: z.string().nullable(),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'ProductionPeriod' });
+export type ProductionPeriod = z.infer<typeof ProductionPeriod>;
+
+export const ProductionPeriods = z
+  .object({
+    model_name: modelName,
+    from: Timestamp,
+    to: Timestamp.meta({ description: 'Exclusive; the time of the request when that is earlier' }),
+    periods: z
+      .array(ProductionPeriod)
+      .meta({ description: 'From `from` to `to` without gaps, oldest first' }),
+  })
+  .meta({ id: 'ProductionPeriods' });
+export type ProductionPeriods = z.infer<typeof ProductionPeriods>;
+
 const NAME = 'Name of the strategy: a model is named as its strategy';
 export const StrategyNameParams = z.object({ name: stringParameter(100, NAME) });
 export const ModelParams = z.object({ model_name: stringParameter(100, NAME) });
@@ -340,4 +367,9 @@ export const HistoryQuery = z.object({
 
 export const ProductionQuery = z.object({
   at: stringParameter(40, 'ISO 8601; without an offset it is UTC. Default now').optional(),
+  from: stringParameter(
+    40,
+    'Instead of `at`: periods from this time. Default: creation of the model',
+  ).optional(),
+  to: stringParameter(40, 'Periods up to this time, exclusive. Default now').optional(),
 });

@@ -10,6 +10,7 @@ import type { Ownership } from '#domain/access/access.ts';
 import { compareVersions } from '#domain/catalog/compare-versions.ts';
 import { type ListCatalogDeps, listCatalog } from '#domain/catalog/list-catalog.ts';
 import { labelVersion } from '#domain/registry/label-version.ts';
+import { getProductionPeriods } from '#domain/registry/production-periods.ts';
 import { type PromoteVersionDeps, promoteVersion } from '#domain/registry/promote-version.ts';
 import {
   getHistory,
@@ -103,9 +104,11 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
       const items = page.items.map(({ schema_version: _, model_name: __, ...event }) => event);
       return { status: 200, body: { items, next_cursor: page.next } };
     },
-    getProduction: async ({ params, query }) => ({
+    getProduction: async ({ params: { model_name: model }, query }) => ({
       status: 200,
-      body: await getProduction(deps, { model: params.model_name, at: query.at }),
+      body: isRange(query)
+        ? await getProductionPeriods(deps, { model, ...query })
+        : await getProduction(deps, { model, at: query.at }),
     }),
     getModelSharing: sharing.read,
     shareModel: sharing.share,
@@ -118,6 +121,10 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
       body: await compareVersions(deps, { model: params.name, ...query }),
     }),
   };
+}
+
+function isRange({ from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }) {
+  return from !== undefined || to !== undefined;
 }
 
 /** The strategy service's part of the registry. */

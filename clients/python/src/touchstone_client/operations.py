@@ -399,15 +399,17 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/history", path_values={"model_name": model_name}, query={"limit": limit, "cursor": cursor})
 
-    def get_production(self, model_name: str, *, at: str | None = None) -> types.ProductionAt:
-        """Which version was in Production at a time.
+    def get_production(self, model_name: str, *, at: str | None = None, from_: str | None = None, to: str | None = None) -> types.ProductionAt | types.ProductionPeriods:
+        """Which version was in Production at a time, or over a range.
 
-        For the owner of the model, whom it is shared with, and admins.
+        A range with more periods than a response can have is VAL005. For the owner of the model, whom it is shared with, and admins.
 
         :param model_name: Name of the strategy: a model is named as its strategy
         :param at: ISO 8601; without an offset it is UTC. Default now
+        :param from_: Instead of `at`: periods from this time. Default: creation of the model
+        :param to: Periods up to this time, exclusive. Default now
         """
-        return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/production", path_values={"model_name": model_name}, query={"at": at})
+        return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/production", path_values={"model_name": model_name}, query={"at": at, "from": from_, "to": to})
 
     def get_model_sharing(self, model_name: str) -> types.Sharing:
         """Whose a model is, and with whom it is shared.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import types
 from .frames import records_frame
@@ -47,7 +47,15 @@ class Model:
 
     def production(self, at: Moment | None = None) -> types.ProductionAt:
         """The version that is, or at a time was, in Production."""
-        return self._platform.backend.get_production(self.name, at=iso(at))
+        return cast("types.ProductionAt", self._platform.backend.get_production(self.name, at=iso(at)))
+
+    def production_periods(
+        self, start: Moment | None = None, end: Moment | None = None
+    ) -> list[types.ProductionPeriod]:
+        """The versions in Production over a range, oldest first. Default: from the first registration until now."""
+        start = "2000-01-01" if start is None and end is None else start
+        found = self._platform.backend.get_production(self.name, from_=iso(start), to=iso(end))
+        return cast("types.ProductionPeriods", found)["periods"]
 
     def history(self) -> Iterator[types.ModelEvent]:
         """Every transition, newest first."""

@@ -4578,6 +4578,24 @@ class ProductionAt(TypedDict):
     """Version in Production at that time; null without one"""
 
 
+ProductionPeriod = TypedDict("ProductionPeriod", {
+    "version": "str | None",
+    "from": "str",
+    "to": "str",
+    "action": "Literal[\"register\", \"stage\", \"promote\", \"rollback\", \"stop\", \"validate\", \"label\"] | None",
+    "actor": "str | None",
+    "reason": "str | None",
+})
+
+
+ProductionPeriods = TypedDict("ProductionPeriods", {
+    "model_name": "str",
+    "from": "str",
+    "to": "str",
+    "periods": "list[ProductionPeriod]",
+})
+
+
 class ProductionStrategy(TypedDict):
     name: str
     model_name: str

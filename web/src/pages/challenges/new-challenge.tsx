@@ -135,7 +135,7 @@ function VersionFields({ draft, set }: FieldsProps) {
     { enabled: model !== undefined },
   );
   const staged = data?.items ?? [];
-  const champion = production.data?.version;
+  const champion = production.data && 'version' in production.data ? production.data.version : undefined;
   return (
     <>
       <SelectField

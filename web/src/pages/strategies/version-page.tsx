@@ -25,20 +25,21 @@ export function VersionPage() {
     { params: { model_name: name, version } },
     { isMoving: ({ validation }) => validation.status === 'pending' },
   );
-  const production = useCall('getProduction', { params: { model_name: name } });
+  const { data: current } = useCall('getProduction', { params: { model_name: name } });
+  const champion = current && 'version' in current ? current.version : undefined;
   return (
     <>
       <PageHead
         title={`${name} v${version}`}
         actions={
           query.data &&
-          production.data && (
+          champion !== undefined && (
             <TransitionButtons
               subject={{
                 model: name,
                 version: query.data.version,
                 stage: query.data.stage,
-                production: production.data.version,
+                production: champion,
               }}
             />
           )
@@ -51,7 +52,7 @@ export function VersionPage() {
         </p>
       </PageHead>
       <Loaded query={query} skeleton={<Skeleton rows={14} />}>
-        {(detail) => <VersionDetail version={detail} champion={production.data?.version ?? null} />}
+        {(detail) => <VersionDetail version={detail} champion={champion ?? null} />}
       </Loaded>
     </>
   );
