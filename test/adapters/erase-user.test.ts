@@ -18,6 +18,7 @@ import { newDelivery, testEvent } from '#domain/webhooks/deliveries.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
+import { storedApproval } from '../support/stored-approval.ts';
 
 /** The caller of the fixture, who registers a version from bt-1 and shares the model with grace. */
 const SUBJECT = 'anonymous';
@@ -137,8 +138,16 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
   const caller = { actor: { id: SUBJECT, groups: [], isAdmin: false }, idempotencyKey: 'label' };
   const version = { model: MODEL, version: '1', field: 'version', operation: 'labelVersion', input: {} };
   await labelVersion(fixture.deps, { ...caller, correlationId: 'c' }, version, () => ({ aliases: ['eu'] }));
+  const users = { requested_by: SUBJECT, decided_by: SUBJECT, registered_by: SUBJECT };
+  const approval = { pk: 'APPROVALS', sk: 'ap-1', ...storedApproval({ ...users, status: 'withdrawn' }) };
+  await engine.client.send(new PutCommand({ TableName: fixture.table, Item: approval }));
   expect(await erase()).toMatchObject({ jobs: 1, evidence: 1, grants: 1, audit: 1 });
   expect(await traces()).toEqual([]);
+  expect(await fixture.store.approvals.read('ap-1')).toMatchObject({
+    requested_by: ERASED,
+    decided_by: ERASED,
+    registered_by: ERASED,
+  });
   expect(JSON.stringify(await everything())).not.toContain('secret');
   expect(await fixture.jobs.get('bt-2')).toBeUndefined();
   for await (const key of objects.list('results/bt-2/')) expect.fail(key);

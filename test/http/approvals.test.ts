@@ -141,6 +141,7 @@ describe('request for approval', () => {
     ['2026-06-01T12:01:00Z', '2026-06-01T12:01:00.000Z'],
     ['2026-07-01T14:00:00+02:00', '2026-07-01T12:00:00.000Z'],
     ['2026-06-03', '2026-06-03T00:00:00.000Z'],
+    ['20260603T0630', '2026-06-03T06:30:00.000Z'],
   ])('takes due_at %s', async (due_at, stored) => {
     const { body } = await request(ann, name, { due_at });
     expect(body.due_at).toBe(stored);
