@@ -30,6 +30,21 @@ export default {
 };
 `;
 
+/** Strategy that needs other numbers of candles for its timeframes. */
+const NAMED = `
+export default {
+  name: 'named', description: 'Startup by timeframe.', timeframe: '1h', pairs: ['ETH/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: { '1h': 40, '4h': 2 }, stoploss: -0.5,
+  informative: [{ pair: 'BTC/{stake}', timeframe: '4h' }, { pair: 'SOL/{stake}', timeframe: '1d' }],
+  indicators: ({ close }) => ({ close }),
+  signals({ timestamp }, columns, params, informative) {
+    const btc = informative['BTC/{stake} 4h'].close;
+    const enterLong = Uint8Array.from(timestamp, (_, row) => Number(btc[row] > 0 && row % 8 === 0));
+    return { enterLong, exitLong: Uint8Array.from(timestamp, (_, row) => Number(row % 8 === 4)) };
+  },
+};
+`;
+
 /** Strategy whose startup, and so the informative candles that it reads, depends on a searched parameter. */
 const SEARCHED = `
 export default {
@@ -67,6 +82,7 @@ describe('informative series', () => {
   const fixture = strategyFilesFixture({
     'my_filter.ts': SOURCE,
     'timed.ts': TIMED,
+    'named.ts': NAMED,
     'searched.ts': SEARCHED,
     'declared.ts': DECLARED,
   });
@@ -132,6 +148,20 @@ describe('informative series', () => {
     expect(stored.get('ETH/USDT:USDT 1h')).toBe('2026-02-26T12:00:00.000Z');
     expect(stored.get('BTC/USDT:USDT 1d')).toBe('2025-12-30T00:00:00.000Z');
     expect(stored.has('BTC/USDT:USDT 1h')).toBe(false);
+  });
+
+  it('backtest reads the startup candles that a strategy names by timeframe', async () => {
+    const { job_id, error } = await fixture.platform.run(weekOf('named'));
+    expect(error).toBe(null);
+    const { settings, data, informative, metrics } = await report(job_id);
+    expect(settings.startup_candles).toEqual({ '1h': 40, '4h': 2 });
+    expect(data[0].startup_candles).toBe(40);
+    // Startup, the candle before the start, and the seven days: 1d is not named.
+    expect(informative.map(({ pair, timeframe, candles }: any) => [pair, timeframe, candles])).toEqual([
+      ['BTC/USDT:USDT', '4h', 2 + 1 + 42],
+      ['SOL/USDT:USDT', '1d', 40 + 1 + 7],
+    ]);
+    expect(metrics.closed_trades.total_trades).toBeGreaterThan(5);
   });
 
   it('backtest runs at the further timeframe of its strategy, computed from the collected hours', async () => {

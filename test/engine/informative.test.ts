@@ -221,6 +221,22 @@ describe('informative pairs', () => {
     expect(seriesOf('ETH/USDC:USDC').map(([, pair]) => pair)).toEqual(['BTC/USDC:USDC', BTC]);
   });
 
+  it('pairs of another quote are read in their currency', () => {
+    const pair = 'ETH/BTC:BTC';
+    const strategy: StrategyDefinition = {
+      ...FILTERED,
+      informative: [{ pair, timeframe: '1h' }],
+      signals: ({ close }, _columns, _params, informative) => {
+        const ratio = informative[`${pair} 1h`]!.close!;
+        return { enterLong: Uint8Array.from(close, (_, row) => (ratio[row]! > 0 ? 1 : 0)) };
+      },
+    };
+    const { report } = run(strategy, [hourly(pair, `${pair} 1h`)]);
+    expect(report.informative).toMatchObject([{ pair, timeframe: '1h', read_by: CONFIG.pairs }]);
+    // A spot run reads the spot pair by the same key.
+    expect(informativeSeries(strategy, 'ETH/USDT')).toMatchObject([{ key: `${pair} 1h`, pair: 'ETH/BTC' }]);
+  });
+
   it('permutations are not tested: the informative candles would keep the patterns of the real ones', () => {
     const input = inputOf(FILTERED, [hourly(SOL, 'SOL/{stake} 1h')]);
     const config = { ...input.config, robustness: { permutations: 19 } };

@@ -40,6 +40,7 @@ export {
 } from './oscillators.ts';
 export { type Bands, bollinger, donchian, midpoint, parabolicSar, supertrend } from './overlap.ts';
 export { averagePrice, medianPrice, typicalPrice, weightedClose } from './price.ts';
+export { onTimeframe, resample } from './resample.ts';
 export {
   allOf,
   anyOf,

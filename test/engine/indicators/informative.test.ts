@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignInformative } from '#engine/analysis/analyze.ts';
+import { alignInformative } from '#engine/indicators/resample.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
 const FIVE = TIMEFRAME_MS['5m'];

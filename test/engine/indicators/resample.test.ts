@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
-import { resampleCandles } from '#engine/indicators/resample.ts';
+import { onTimeframe, resample, resampleCandles } from '#engine/indicators/resample.ts';
 import { ceilToGrid, floorToGrid, isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { marketCandles } from './market.ts';
 
@@ -186,5 +186,44 @@ describe.skipIf(!existsSync(DATA))(`real candles of ${DATA} (skipped when the fo
   it("resampled 1m candles of XRP/ETH with gaps equal the exchange's 5m candles", () => {
     const resampled = resampleCandles(readCandles('XRP_ETH-1m'), MINUTE, FIVE);
     expect(expectEqualWhereBoth(resampled, readCandles('XRP_ETH-5m'))).toBeGreaterThan(700);
+  });
+});
+
+describe('resample', () => {
+  const HOURS = Array.from({ length: 24 }, (_, hour) => hour * 60);
+
+  it('candles of any multiple open at multiples since 1970, and incomplete ones are left out', () => {
+    const hourly = minuteCandles(HOURS.map((minute) => minute + 60));
+    // From 01:00 on: the first whole bucket of 3h opens at 03:00; 01:00 of the next day ends none.
+    expect(rows(resample(hourly, '3h'))).toEqual(rows(resampleCandles(hourly, HOUR, 3 * HOUR)));
+    expect([...resample(hourly, '3h').timestamp].map((time) => time / HOUR)).toEqual([
+      3, 6, 9, 12, 15, 18, 21,
+    ]);
+    expect([...resample(hourly, '7h').timestamp].map((time) => time / HOUR)).toEqual([7, 14]);
+    expect(rows(resample(hourly, '180m'))).toEqual(rows(resample(hourly, '3h')));
+    expect(rows(resample(minuteCandles([0, 1, 2, 3, 4, 5, 6]), '7m'))).toEqual([
+      [0, 100, 107, 99, 106.5, 21],
+    ]);
+  });
+
+  it('weeks begin on Monday', () => {
+    const days = Array.from({ length: 20 }, (_, day) => day * 24 * 60);
+    // 1970-01-05 and -12 are Mondays.
+    expect([...resample(minuteCandles(days), '1w').timestamp].map((time) => time / (24 * HOUR))).toEqual([
+      4, 11,
+    ]);
+  });
+
+  it.each(['8d', '2w', '0h', '1.5h', '3', '', '90s', '61m', '__proto__', '10081m', 180 as never])(
+    'the interval %s of hourly candles is refused',
+    (interval) => expect(() => resample(minuteCandles(HOURS), interval)).toThrow(RangeError),
+  );
+
+  it('columns appear on the candle that closes with the longer one', () => {
+    const hourly = minuteCandles(HOURS.slice(0, 8));
+    const { last } = onTimeframe(hourly, '3h', ({ close }) => ({ last: close }));
+    const [first, second] = [hourly.close[2]!, hourly.close[5]!];
+    expect([...last]).toEqual([Number.NaN, Number.NaN, first, first, first, second, second, second]);
+    expect(() => onTimeframe(hourly, '3h', () => ({ last: new Float64Array(1) }))).toThrow(RangeError);
   });
 });

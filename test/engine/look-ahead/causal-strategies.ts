@@ -1,4 +1,4 @@
-import { crossedAbove, crossedBelow, ema, sma, where } from '#engine/indicators/index.ts';
+import { crossedAbove, crossedBelow, ema, onTimeframe, sma, where } from '#engine/indicators/index.ts';
 import { bollingerBreakout } from '#engine/strategies/bollinger-breakout.ts';
 import { buyAndHold } from '#engine/strategies/buy-and-hold.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
@@ -87,6 +87,14 @@ export const CAUSAL: Readonly<Record<string, Define>> = {
       signals: ({ close }, { z }) => ({
         enterLong: where(close.length, (row) => z![row]! < -1),
         exitLong: where(close.length, (row) => z![row]! > 1),
+      }),
+    }),
+  'columns of resampled candles': () =>
+    sound({
+      indicators: (candles) => onTimeframe(candles, '7h', ({ close }) => ({ slow: sma(close, 2) })),
+      signals: ({ close }, { slow }) => ({
+        enterLong: crossedAbove(close, slow!),
+        exitLong: crossedBelow(close, slow!),
       }),
     }),
   'an expanding mean': () =>
