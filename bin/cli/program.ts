@@ -48,7 +48,7 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Backtests',
-    commands: ['columns'],
+    commands: ['columns', 'why'],
     load: async () => (await import('./reports/columns.ts')).addReasonCommands,
   },
   {

@@ -74,6 +74,12 @@ export const getBacktestCurve = /* @__PURE__ */ get<'getBacktestCurve'>(backend,
 /** Candles, indicators and signals of a completed backtest. */
 export const getBacktestColumns = /* @__PURE__ */ get<'getBacktestColumns'>(backend, '/backtests/{job_id}/columns');
 
+/** Why a trade of a completed backtest was entered and closed: the rules, with the values that decided. */
+export const explainTrade = /* @__PURE__ */ get<'explainTrade'>(backend, '/backtests/{job_id}/trades/{trade_id}/why');
+
+/** Stop, trailing stop, target and liquidation price of a trade in each of its candles. */
+export const getTradePath = /* @__PURE__ */ get<'getTradePath'>(backend, '/backtests/{job_id}/trades/{trade_id}/path');
+
 /** A completed backtest as a file. */
 export const exportBacktest = /* @__PURE__ */ file<'exportBacktest'>(backend, '/backtests/{job_id}/export');
 

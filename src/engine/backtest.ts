@@ -5,7 +5,7 @@ import type { ReportInformative } from '#contract/backtests/report-informative.t
 import type { ReportModels } from '#contract/backtests/report-models.ts';
 import type { ReportUniverse } from '#contract/backtests/report-universe.ts';
 import type { Digest } from '#contract/values/digest.ts';
-import type { Analysis, SharedColumns } from './analysis/analyze.ts';
+import type { SharedColumns } from './analysis/analyze.ts';
 import { strategyOfRun } from './analysis/given-signals.ts';
 import { type ObservedRun, RunObserver } from './look-ahead/observe.ts';
 import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
@@ -19,14 +19,9 @@ import { reportSettings } from './report/settings.ts';
 import { digestVolumes, reportUniverse } from './report/universe.ts';
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
-import {
-  type PairData,
-  type PairHistory,
-  runStartupRows,
-  startupCandles,
-  trainingRows,
-} from './run/history.ts';
+import { type PairData, runStartupRows, startupCandles, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
+import type { RunReasons } from './run/run-reasons.ts';
 import { type KnownSimulation, simulateKnown } from './run/simulate-known.ts';
 import { type RunSettings, simulationSettings } from './run/simulation-settings.ts';
 import { benchmarkWarnings } from './run/warnings.ts';
@@ -60,8 +55,8 @@ export interface BacktestOptions {
   readonly onProgress?: (share: number) => void;
   /** Keep what a search for look-ahead bias compares with. Default false. */
   readonly observed?: boolean;
-  /** Called with what the strategy computed for each pair that is traded, before the simulation. It must not change the arrays. */
-  readonly onAnalyzed?: (history: PairHistory, analysis: Analysis) => void;
+  /** Records why the trades did what they did; never together with `observed`. */
+  readonly reasons?: RunReasons;
 }
 
 /** Duration of each phase by the injected clock, ms; zeros without one. */
@@ -145,10 +140,13 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
   const { prepared: analyzed, warnings } = yield* preparePairs(input, options, progress, observer);
   const preparedAt = now();
   const settings = simulationSettings(strategy, config);
-  const callbacks = strategy.callbacks && observer?.recording(strategy.callbacks);
+  const callbacks = strategy.callbacks && (observer ?? options.reasons)?.recording(strategy.callbacks);
   const recorded = callbacks ? simulationSettings({ ...strategy, callbacks }, config) : settings;
   const { run, other, pairs, failure } = withSimulationErrors(strategy, () =>
-    simulateBoth(analyzed, { recorded, settings }, config, progress, () => observer?.restart()),
+    simulateBoth(analyzed, { recorded, settings, reasons: options.reasons }, config, progress, () => {
+      observer?.restart();
+      options.reasons?.clear();
+    }),
   );
   const prepared = analyzed.map((pair, index) => ({ ...pair, input: pairs[index]! }));
   const simulatedAt = now();
@@ -180,7 +178,7 @@ function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generat
 
 function* preparePairs(
   input: BacktestInput,
-  { digest, onAnalyzed }: BacktestOptions,
+  { digest, reasons }: BacktestOptions,
   progress: (share: number) => void,
   observer: RunObserver | undefined,
 ): Generator<void, { prepared: PreparedPair[]; warnings: string[] }> {
@@ -200,7 +198,7 @@ function* preparePairs(
     else {
       const { history, analysis, ...pair } = step.value;
       observer?.keep(history, analysis);
-      onAnalyzed?.(history, analysis);
+      reasons?.onAnalyzed(history, analysis);
       prepared.push(pair);
     }
     done(1);
@@ -225,7 +223,15 @@ interface Runs extends Pick<KnownSimulation, 'pairs' | 'failure'> {
 /** @param settings those of the run, whose callbacks may be recorded, and those of the comparison */
 function simulateBoth(
   prepared: readonly PreparedPair[],
-  { recorded, settings }: { readonly recorded: SimulationSettings; readonly settings: SimulationSettings },
+  {
+    recorded,
+    settings,
+    reasons,
+  }: {
+    readonly recorded: SimulationSettings;
+    readonly settings: SimulationSettings;
+    readonly reasons: RunReasons | undefined;
+  },
   config: ResolvedBacktestConfig,
   progress: (share: number) => void,
   restart: () => void,
@@ -242,7 +248,7 @@ function simulateBoth(
   } = simulateKnown(
     prepared.map((pair) => pair.input),
     recorded,
-    { onProgress: within(phases.prepared, phases.simulated) },
+    { onProgress: within(phases.prepared, phases.simulated), paths: reasons?.paths },
     restart,
   );
   if (!run.dependsOnFillModel) return { run, other: run, pairs, failure };

@@ -155,6 +155,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     listBacktestPositions: [`${ofJob}/positions`],
     getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
     getBacktestColumns: [columns],
+    explainTrade: [`${ofJob}/trades/1/why`],
+    getTradePath: [`${ofJob}/trades/1/path`],
     exportBacktest: [`${ofJob}/export`, `${ofJob}/export?format=json`],
     mlflowSearchModels: [`${mlflow}/registered-models/search`],
     mlflowGetModel: [`${mlflow}/registered-models/get?name=${MODEL}`],

@@ -2,12 +2,13 @@ import { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { BacktestColumns, ChangedCandles } from '#contract/backtests/backtest-columns.ts';
 import type { ExportLink } from '#contract/backtests/backtest-export.ts';
+import type { TradeWhy } from '#contract/backtests/trade-reasons.ts';
 import { COLUMNS_LIMITS } from '#contract/values/columns-limits.ts';
 import { csvField } from '#domain/backtests/csv-field.ts';
 import type { ApiClient } from '../client.ts';
 import { latestId } from '../jobs.ts';
 import { boundsText, given, integer, JSON_OPTION, queryOf, UsageError } from '../options.ts';
-import { minute, number, table } from '../output.ts';
+import { minute, number, percent, table } from '../output.ts';
 import { sessionWith, sourceText } from '../session.ts';
 import { computed } from './computed.ts';
 import { backtestPath } from './load-results.ts';
@@ -60,6 +61,36 @@ export function addReasonCommands(program: Command): void {
         else await printColumns(client, id, options, sourceText(opened));
       }),
     );
+  program
+    .command('why')
+    .description(
+      'say why a trade of a completed backtest was entered and closed, with the values that decided',
+    )
+    .argument('<job-id>', 'bt-<id>, or last: the newest backtest')
+    .argument('<trade>', 'id of the trade, as trades shows it', integer({ min: 1, max: 999_999_999 }))
+    .option(...JSON_OPTION)
+    .action((jobId: string, trade: number, { json }: { json?: boolean }) =>
+      session(async (opened) => {
+        const { client } = opened;
+        const id = await latestId(client, jobId);
+        const why = await computed<TradeWhy>(client, backtestPath(id, `/trades/${trade}/why`));
+        if (json) return console.log(JSON.stringify(why));
+        console.log(whyText(why));
+        warnOfChanges(why.changed_candles ?? []);
+        console.log(`Source: ${id}, ${sourceText(opened)}`);
+      }),
+    );
+}
+
+/** The reasons of a trade in the order of time, each with its values. */
+function whyText({ trade, entry, additions = [], partial_exits = [], exit }: TradeWhy): string {
+  const changes = [...additions, ...partial_exits].sort((a, b) => a.candle.localeCompare(b.candle));
+  const parts = [entry, ...changes, exit].map(({ candle, text, values }) => {
+    const rows = Object.entries(values).map(([name, value]) => [name, cellOf(value)] as const);
+    return `${minute(candle)}  ${text}\n${table(['Value', ''], rows)}`;
+  });
+  const head = `Trade ${trade.id}: ${trade.side} ${trade.pair}, profit ${percent(trade.profit_pct)}`;
+  return [head, ...parts].join('\n\n');
 }
 
 const pathOf = (id: string, { pair, from, to, names }: ColumnsOptions, more: Record<string, unknown>) =>

@@ -8,6 +8,7 @@ import {
   BacktestTrades,
   BacktestTradesQuery,
 } from '../backtests/backtest-trades.ts';
+import { TradeParams, TradePath, TradePathQuery, TradeWhy } from '../backtests/trade-reasons.ts';
 import type { Operation } from '../values/operation.ts';
 
 const OF_RESULTS = {
@@ -20,6 +21,11 @@ const OF_RESULTS = {
 
 /** Readers of a model may read these of the runs of its versions; not what a task computes from strategy code. */
 const OF_EVIDENCE = { ...OF_RESULTS, resource: { ...OF_RESULTS.resource, evidence: true } } as const;
+
+const COMPUTING = {
+  description: 'A task computes the columns: repeat the request after `Retry-After`',
+  schema: ColumnsStatus,
+};
 
 /** Rows that read parts of a completed backtest's results. */
 export const BACKTEST_RESULT_OPERATIONS = [
@@ -71,12 +77,38 @@ export const BACKTEST_RESULT_OPERATIONS = [
     success: {
       200: { description: 'One page', schema: BacktestColumns },
       201: { description: 'Address of the file', schema: ExportLink },
-      202: {
-        description: 'A task computes the columns: repeat the request after `Retry-After`',
-        schema: ColumnsStatus,
-      },
+      202: COMPUTING,
     },
     errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'VAL004', 'VAL005', 'VAL006', 'HTTP429', 'DATA005'],
+  },
+  {
+    id: 'explainTrade',
+    ...OF_RESULTS,
+    params: TradeParams,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/trades/{trade_id}/why',
+    summary:
+      'Why a trade of a completed backtest was entered and closed: the rules, with the values that decided',
+    agent: 'read',
+    description:
+      'Computed with the columns of the backtest, by the same task: 202 until it has ended. 409 RES005 if the trade is another one on the present candles.',
+    success: {
+      200: { description: 'Entry and exit, with additions and partial exits', schema: TradeWhy },
+      202: COMPUTING,
+    },
+    errors: ['RES001', 'RES005', 'RES006', 'VAL005', 'HTTP429', 'DATA005'],
+  },
+  {
+    id: 'getTradePath',
+    ...OF_RESULTS,
+    params: TradeParams,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/trades/{trade_id}/path',
+    summary: 'Stop, trailing stop, target and liquidation price of a trade in each of its candles',
+    description: 'Computed with the columns of the backtest, by the same task: 202 until it has ended.',
+    query: TradePathQuery,
+    success: { 200: { description: 'One page', schema: TradePath }, 202: COMPUTING },
+    errors: ['RES001', 'RES005', 'RES006', 'VAL005', 'VAL006', 'HTTP429', 'DATA005'],
   },
   {
     id: 'exportBacktest',

@@ -97,7 +97,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     processorMs: deps.processorMs,
     observed: job.kind === 'backtest',
     onProgress: (share: number) => progress.report(LOADED + (COMPUTED - LOADED) * share),
-    ...(columns && { onAnalyzed: columns.add }),
+    ...(columns && { reasons: columns.reasons }),
   };
   const pause = async () => {
     await columns?.flush();
@@ -116,7 +116,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   await deps.pause();
   const computed = deps.clock.now();
   const results = await (columns
-    ? columns.finish(outcome.report)
+    ? columns.finish(outcome)
     : deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome)));
   const timing = jobTiming(deps, outcome, { started, loaded, computed, lookAheadMs });
   const warnings = [

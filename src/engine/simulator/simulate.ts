@@ -42,6 +42,7 @@ function simulatePairs(
     options.equity !== false,
     options.memory ?? new SimulationMemory(),
   );
+  run.paths = options.paths ?? null;
   const loop = resolved.stacking ? runStackedLoop : runLoop;
   try {
     loop(run, progressReporter(options.onProgress, clock.steps));

@@ -18,6 +18,7 @@ import type {
 import type { PairMembership } from '../universe/membership.ts';
 import type { PriceTicks } from './rules/precision.ts';
 import type { SimulationMemory } from './state/memory.ts';
+import type { PathRecorder } from './state/path-recorder.ts';
 import type { Outcomes, SimulatedTrade, TradeTable } from './trade-table.ts';
 
 /** Funding events of one perpetual: equal-length columns, ascending by time. */
@@ -235,6 +236,8 @@ export interface SimulateOptions {
   readonly equity?: boolean;
   /** Columns of an earlier run to overwrite. Default: new ones. */
   readonly memory?: SimulationMemory;
+  /** Records the levels of each trade. Default: they are not recorded. */
+  readonly paths?: PathRecorder | undefined;
   /** Called with the share done, 0 to 1, at most about a hundred times; returning false throws `SimulationStopped`. */
   readonly onProgress?: (share: number) => boolean | undefined;
 }

@@ -1,4 +1,5 @@
 import type { StoredBacktestJob } from '#contract/backtests/backtest.ts';
+import type { ColumnsStatus } from '#contract/backtests/backtest-columns.ts';
 import { lookAheadOf } from '#contract/config/look-ahead.ts';
 import type { RetentionDays } from '#contract/env/retention.ts';
 import { SESSION_HEADER } from '#contract/values/names.ts';
@@ -36,6 +37,8 @@ const { submitBacktest } = lazy(() => import('#domain/backtests/submit-backtest.
 
 const { exportBacktest } = lazy(() => import('#domain/backtests/export-backtest.ts'));
 const { getBacktestColumns } = lazy(() => import('#domain/backtests/get-backtest-columns.ts'));
+const { explainTrade } = lazy(() => import('#domain/backtests/explain-trade.ts'));
+const { getTradePath } = lazy(() => import('#domain/backtests/get-trade-path.ts'));
 const { getBacktestCurve } = lazy(() => import('#domain/backtests/get-backtest-curve.ts'));
 const { listDeflations, listDeflatedRatios } = lazy(() => import('#domain/trials/list-deflations.ts'));
 const { listBacktestPositions } = lazy(() => import('#domain/backtests/list-backtest-positions.ts'));
@@ -49,6 +52,14 @@ export interface BacktestsDeps
     ExportBacktestDeps {
   readonly retention: RetentionDays;
   readonly ownerTrials: Pick<OwnerTrials, 'read'>;
+}
+
+const computing = (body: ColumnsStatus) =>
+  ({ status: 202, body, headers: { 'Retry-After': RETRY_AFTER } }) as const;
+
+/** What a columns job has computed, or its status while it runs. */
+function orComputing<T extends object>(found: T | ColumnsStatus) {
+  return 'status' in found ? computing(found as ColumnsStatus) : ({ status: 200, body: found } as const);
 }
 
 /** Handlers of backtests and their experiments. Long because it is their table. */
@@ -142,6 +153,10 @@ export function backtestHandlers(deps: BacktestsDeps, ownership: Ownership): Gro
         return { status: 202, body: found.status, headers: { 'Retry-After': RETRY_AFTER } };
       return 'link' in found ? { status: 201, body: found.link } : { status: 200, body: found.page };
     },
+    explainTrade: async ({ params: { job_id, trade_id }, correlationId }) =>
+      orComputing(await explainTrade(deps, job_id, Number(trade_id), correlationId)),
+    getTradePath: async ({ params: { job_id, trade_id }, query, correlationId }) =>
+      orComputing(await getTradePath(deps, job_id, Number(trade_id), { ...query, correlationId })),
     exportBacktest: async ({ params, query, correlationId }) => {
       const exported = await exportBacktest(deps, params.job_id, { ...query, correlationId });
       if ('link' in exported) return { status: 201, body: exported.link };

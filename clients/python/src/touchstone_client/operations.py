@@ -281,6 +281,28 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/columns", path_values={"job_id": job_id}, query={"pair": pair, "from": from_, "to": to, "names": names, "limit": limit, "cursor": cursor, "format": format})
 
+    def explain_trade(self, job_id: str, trade_id: str) -> types.TradeWhy | types.ColumnsStatus:
+        """Why a trade of a completed backtest was entered and closed: the rules, with the values that decided.
+
+        Computed with the columns of the backtest, by the same task: 202 until it has ended. 409 RES005 if the trade is another one on the present candles. For the owner of the backtest, whom it is shared with, and admins.
+
+        :param job_id: Shape `bt-<id>`
+        :param trade_id: `id` of the trade
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/trades/{trade_id}/why", path_values={"job_id": job_id, "trade_id": trade_id})
+
+    def get_trade_path(self, job_id: str, trade_id: str, *, limit: int | None = None, cursor: str | None = None) -> types.TradePath | types.ColumnsStatus:
+        """Stop, trailing stop, target and liquidation price of a trade in each of its candles.
+
+        Computed with the columns of the backtest, by the same task: 202 until it has ended. For the owner of the backtest, whom it is shared with, and admins.
+
+        :param job_id: Shape `bt-<id>`
+        :param trade_id: `id` of the trade
+        :param limit: Candles of a page
+        :param cursor: `next_cursor` of the previous page
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/trades/{trade_id}/path", path_values={"job_id": job_id, "trade_id": trade_id}, query={"limit": limit, "cursor": cursor})
+
     def export_backtest(self, job_id: str, *, format: Literal["csv", "parquet", "orders", "json", "html"] | None = None) -> bytes:
         """A completed backtest as a file.
 

@@ -6144,6 +6144,55 @@ class TradeColumns(TypedDict):
     """Orders of each trade, with ISO times; null for a trade of one entry and one exit. Absent when all are"""
 
 
+class TradePath(TypedDict):
+    """Levels of a trade, a row for each of its candles"""
+
+    trade_id: int
+    pair: str
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
+    items: list[TradePathItemsItem]
+    next_cursor: str | None
+
+
+class TradePathItemsItem(TypedDict):
+    time: int
+    """Open time of the candle, Unix seconds"""
+    stop: float | None
+    """Stop at the end of the candle; at the end of the trade its `stop_price`"""
+    trailing: float | None
+    """The same stop once it has moved; null before"""
+    target: float | None
+    """Price at which the profit reaches what the ROI requires; null without one"""
+    liquidation: float | None
+    """null without one"""
+
+
+class TradeReason(TypedDict):
+    candle: str
+    """Open time of the candle of the fill"""
+    rule: Literal["enter_signal", "given_signal", "addition", "partial_exit", "stop_loss", "trailing_stop_loss", "liquidation", "roi", "exit_signal", "custom_exit", "force_exit", "delisted"]
+    price: float
+    """Price of the fill, quote currency"""
+    reason: str | None
+    """Tag of an entry, reason of an exit"""
+    values: dict[str, float | str | None]
+    """Values that decided. Of a rule with a signal: `signal_candle` and every column of that row. Of a callback: `returned` and the columns of the row before. Prices are in quote currency, `distance` and `ratio` are ratios of the stake"""
+    text: str
+    """The same in words. Tags and reasons are texts of the strategy"""
+
+
+class TradeWhy(TypedDict):
+    trade: Trade
+    entry: TradeReason
+    exit: TradeReason
+    additions: NotRequired[list[TradeReason]]
+    """Absent without any"""
+    partial_exits: NotRequired[list[TradeReason]]
+    """Absent without any"""
+    changed_candles: NotRequired[list[ChangedCandles]]
+    """Candles that changed since the backtest: `values` are of the present ones. Absent without any"""
+
+
 class TradesPage(TypedDict):
     items: list[Trade]
     """In the order of closing, 1,000 a page"""

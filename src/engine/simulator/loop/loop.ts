@@ -202,6 +202,7 @@ function simulateCandle(run: Run, slot: Slot): void {
   if (slot.position !== null) hold(run, slot.position);
   else tryEntry(run, slot, 0);
   if (held !== 0 && slot.position === null) tryEntry(run, slot, held);
+  if (run.paths !== null && slot.position !== null) run.paths.record(slot.position, run.candle);
 }
 
 /** Enters by the candle's signal, unless that is for the side `held`, and holds the position if it may have an event at once. */

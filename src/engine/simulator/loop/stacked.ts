@@ -88,6 +88,8 @@ function simulateCandle(run: Run, market: Market): void {
   }
   // The ROI steps that come due before a trade's next event are applied already.
   for (const position of tradesOf(run, market)) if (position.nextStep <= run.step) hold(run, position);
+  if (run.paths !== null)
+    for (const position of tradesOf(run, market)) run.paths.record(position, run.candle);
 }
 
 function tradesOf({ wallet }: Run, market: Market): Position[] {

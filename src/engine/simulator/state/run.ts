@@ -21,6 +21,7 @@ import { EquityRecorder } from './equity-curve.ts';
 import { LoopView, NO_COLUMNS, NO_INFORMATIVE, NO_SIGNALS } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
 import type { SimulationMemory } from './memory.ts';
+import type { PathRecorder } from './path-recorder.ts';
 import { Position } from './position.ts';
 import { Protections } from './protections.ts';
 import { Slot } from './slot.ts';
@@ -67,6 +68,8 @@ export class Run {
   detail = 0;
   /** null in the freqtrade model. */
   declare readonly path: CandlePath | null;
+  /** Records the levels of each trade; null: they are not recorded. */
+  paths: PathRecorder | null = null;
   #balanceAtOpen = Number.NaN;
   /** Open profit less maintenance margin of each trade at the open of the present candle; positions are reused for later trades. */
   #openValues: { readonly position: Position; readonly openedAt: number; readonly value: number }[] = [];
@@ -248,6 +251,7 @@ export class Run {
 
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
   bookExit(position: Position, leftOpen = false): void {
+    this.paths?.record(position, this.candle);
     const { price, amount } = position.order;
     const { stake } = position;
     const filled = this.exitPriceOf(position);
