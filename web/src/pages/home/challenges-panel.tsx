@@ -17,7 +17,7 @@ const HOLDS: Readonly<Record<NonNullable<Challenge['hold']>['reason'], string>> 
 };
 
 /** Reason why somebody has to act; undefined while the challenge goes on by itself. */
-function waitsFor({ hold, outcome, promoted_at, next_stage }: Challenge): string | undefined {
+export function waitsFor({ hold, outcome, promoted_at, next_stage }: Challenge): string | undefined {
   if (outcome === 'challenger_wins' && promoted_at === null) return 'won: waits for its promotion';
   if (hold) return HOLDS[hold.reason];
   const isDue =

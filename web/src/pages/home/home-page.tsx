@@ -9,8 +9,9 @@ import { FreshnessPanel } from './freshness-panel.tsx';
 import { HealthList } from './health-list.tsx';
 import { EndedPanel, MovingPanel } from './jobs-panels.tsx';
 import { ProductionPanel } from './production-panel.tsx';
+import { WaitingPanel } from './waiting-panel.tsx';
 
-/** What runs, what ended, and what waits for somebody. */
+/** What waits for the caller, what runs, what ended. */
 export function HomePage() {
   const query = useOverview();
   return (
@@ -23,6 +24,7 @@ export function HomePage() {
           </Link>
         }
       />
+      <WaitingPanel />
       <div className="cols-2">
         <MovingPanel query={query} />
         <EndedPanel query={query} />

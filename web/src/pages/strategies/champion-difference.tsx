@@ -35,15 +35,8 @@ const FIGURES: readonly Figure[] = [
   { name: 'Look-ahead', cell: ({ look_ahead }) => <LookAheadWord state={look_ahead} /> },
   { name: 'Exchange', cell: ({ exchange }) => <Exchange name={exchange} /> },
   {
-    name: 'Candles',
-    cell: ({ evidence }) =>
-      evidence ? (
-        <>
-          <Time at={evidence.from} isDate /> to <Time at={evidence.to} isDate />
-        </>
-      ) : (
-        NO_VALUE
-      ),
+    name: 'Candles until',
+    cell: ({ evidence }) => (evidence ? <Time at={evidence.to} isDate /> : NO_VALUE),
   },
 ];
 

@@ -2,16 +2,26 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { PageLinks } from '../../ui/job-list.tsx';
+import { FilterSelect, PageLinks } from '../../ui/job-list.tsx';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
+import { HISTORY_KINDS as KINDS } from './search.ts';
 import { StageBadge } from './stage-badge.tsx';
+
+type ModelEvent = ResponseOf<'getHistory'>['items'][number];
+
+/** Actions of each kind of change. */
+const ACTIONS: Readonly<Record<(typeof KINDS)[number], readonly ModelEvent['action'][]>> = {
+  production: ['promote', 'rollback', 'stop'],
+  staging: ['stage', 'validate'],
+  registration: ['register'],
+};
 
 const route = getRouteApi('/strategies/$name');
 
 /** Every change of a model: who, when, what and why. */
 export function HistoryPanel({ name }: { readonly name: string }) {
-  const { history: cursor } = route.useSearch();
+  const { history: cursor, changes: kind } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useCall(
     'getHistory',
@@ -19,15 +29,28 @@ export function HistoryPanel({ name }: { readonly name: string }) {
     { keepPrevious: true },
   );
   return (
-    <Panel title="History">
+    <Panel
+      title="History"
+      actions={
+        <FilterSelect
+          label="Changes"
+          all="All changes"
+          values={KINDS}
+          value={kind}
+          onChange={(next) =>
+            void navigate({
+              search: ({ changes: _, ...before }) => (next ? { ...before, changes: next } : before),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      }
+    >
       <Loaded query={query} skeleton={<Skeleton rows={4} />}>
         {(page) => (
           <>
-            <ol className="history">
-              {page.items.map((event) => (
-                <Change key={event.event_id} event={event} />
-              ))}
-            </ol>
+            <Changes events={page.items.filter(({ action }) => !kind || ACTIONS[kind].includes(action))} />
             <PageLinks
               page={page}
               cursor={cursor}
@@ -46,7 +69,18 @@ export function HistoryPanel({ name }: { readonly name: string }) {
   );
 }
 
-function Change({ event }: { readonly event: ResponseOf<'getHistory'>['items'][number] }) {
+function Changes({ events }: { readonly events: readonly ModelEvent[] }) {
+  if (events.length === 0) return <p className="pad muted">No such change on this page.</p>;
+  return (
+    <ol className="history">
+      {events.map((event) => (
+        <Change key={event.event_id} event={event} />
+      ))}
+    </ol>
+  );
+}
+
+function Change({ event }: { readonly event: ModelEvent }) {
   return (
     <li>
       <span className="change-line">

@@ -6,8 +6,10 @@ import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { ALL_VERSION_COLUMNS } from '../../ui/version-columns.tsx';
+import { ApprovalsPanel } from './approvals-panel.tsx';
 import { ComparisonPanel } from './comparison-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
+import { ProductionPanel } from './production-panel.tsx';
 import { RegisterVersion } from './register-version.tsx';
 import { StageBadge } from './stage-badge.tsx';
 import { StageRail } from './stage-rail.tsx';
@@ -41,6 +43,7 @@ export function ModelPage() {
         <Loaded query={query} skeleton={<Skeleton rows={10} />}>
           {({ versions }) => (
             <>
+              <ProductionPanel name={name} versions={versions} />
               <Panel title="Stages">
                 <StageRail>
                   {(stage) =>
@@ -60,6 +63,7 @@ export function ModelPage() {
               </Panel>
               <VersionsPanel versions={versions} name={name} />
               <ComparisonPanel name={name} versions={versions} />
+              <ApprovalsPanel name={name} />
               <HistoryPanel name={name} />
             </>
           )}

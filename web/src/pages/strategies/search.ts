@@ -24,7 +24,15 @@ export function readCatalogSearch(raw: Raw) {
 
 export type CatalogSearch = ReturnType<typeof readCatalogSearch>;
 
-/** Two versions to compare, the champion and the challenger; and the page of the history. */
+/** Kinds of changes that the history of a model can be limited to. */
+export const HISTORY_KINDS = ['production', 'staging', 'registration'] as const;
+
+/** Two versions to compare, the champion and the challenger; the kind of changes and the page of the history. */
 export function readModelSearch(raw: Raw) {
-  return present({ a: text(raw.a), b: text(raw.b), history: text(raw.history) });
+  return present({
+    a: text(raw.a),
+    b: text(raw.b),
+    changes: oneOf(HISTORY_KINDS, raw.changes),
+    history: text(raw.history),
+  });
 }

@@ -1,29 +1,16 @@
-import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
-import type { OperationId, ResponseOf } from '../../api/client.ts';
-import { useAction, useCall } from '../../api/queries.ts';
+import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Loaded, Skeleton } from '../../ui/states.tsx';
-import { ChampionDifference } from './champion-difference.tsx';
+import { CHANGED_BY_TRANSITIONS } from '../approvals/changed.ts';
+import { RequestApproval } from '../approvals/request-approval.tsx';
 import { CheckList, failedChecks } from './check-list.tsx';
+import { PromotionEvidence } from './promotion-evidence.tsx';
 import { type Stage, StageBadge } from './stage-badge.tsx';
 import { useWaiver, WaiverFields } from './waiver.tsx';
-
-type Version = ResponseOf<'getVersion'>;
-
-/** Operations whose data a transition changes. */
-const CHANGED: readonly OperationId[] = [
-  'listCatalog',
-  'listVersions',
-  'getVersion',
-  'getHistory',
-  'getProduction',
-  'getOverview',
-];
 
 /** A version, and which one is in Production now. */
 export interface TransitionSubject {
@@ -39,6 +26,12 @@ const NAMES: Readonly<Record<Transition, string>> = {
   stage: 'Stage',
   promote: 'Promote',
   rollback: 'Roll back',
+};
+
+const REQUESTS: Readonly<Record<Transition, string>> = {
+  stage: 'Request staging',
+  promote: 'Request promotion',
+  rollback: 'Request a rollback',
 };
 
 /** Transitions that a version in a stage can make. */
@@ -66,6 +59,18 @@ export function TransitionButtons({ subject }: { readonly subject: TransitionSub
           {NAMES[transition]}
         </ActButton>
       ))}
+      {transitionsOf(subject).map((transition) => (
+        <RequestApproval
+          key={transition}
+          transition={{
+            model: subject.model,
+            action: transition,
+            version: subject.version,
+            production: subject.production,
+          }}
+          name={REQUESTS[transition]}
+        />
+      ))}
       {open === 'stage' && <StageDialog subject={subject} onClose={close} />}
       {open === 'promote' && <PromoteDialog subject={subject} onClose={close} />}
       {open === 'rollback' && <RollbackDialog subject={subject} onClose={close} />}
@@ -81,7 +86,7 @@ interface DialogProps {
 function StageDialog({ subject, onClose }: DialogProps) {
   const { model, version, stage } = subject;
   const [comment, setComment] = useState<string>();
-  const change = useAction('stageVersion', CHANGED);
+  const change = useAction('stageVersion', CHANGED_BY_TRANSITIONS);
   const check = useAction('stageVersion');
   const waiver = useWaiver(failedChecks(change.error));
   const params = { name: model };
@@ -128,9 +133,8 @@ function StageDialog({ subject, onClose }: DialogProps) {
 
 function PromoteDialog({ subject, onClose }: DialogProps) {
   const { model, version, stage, production } = subject;
-  const detail = useCall('getVersion', { params: { model_name: model, version } });
   const [comment, setComment] = useState<string>();
-  const change = useAction('promoteVersion', CHANGED);
+  const change = useAction('promoteVersion', CHANGED_BY_TRANSITIONS);
   const waiver = useWaiver(failedChecks(change.error));
   const checks = failedChecks(change.error);
   return (
@@ -142,19 +146,7 @@ function PromoteDialog({ subject, onClose }: DialogProps) {
         ) : (
           <ChangeLine version={production} from="Production" to="Archived" />
         )}
-        <Loaded query={detail} skeleton={<Skeleton rows={12} />}>
-          {(loaded) => (
-            <>
-              <ChampionDifference model={model} version={loaded} champion={production} />
-              <StagingChecks validation={loaded.validation} />
-              <p>
-                <Link to="/backtests/$id" params={{ id: loaded.backtest_run_id }}>
-                  Trades and report of v{version}
-                </Link>
-              </p>
-            </>
-          )}
-        </Loaded>
+        <PromotionEvidence model={model} version={version} champion={production} />
         <Form
           label="Promote"
           error={change.error}
@@ -188,24 +180,10 @@ function PromoteDialog({ subject, onClose }: DialogProps) {
   );
 }
 
-/** What the staging checked, the rules of the release policy among it; a promotion checks these rules again. */
-function StagingChecks({ validation }: { readonly validation: Version['validation'] }) {
-  const { checks, status } = validation;
-  if (checks.length === 0) return null;
-  return (
-    <details open={status !== 'passed'}>
-      <summary>
-        Check list of the staging, with the release policy: {status}, {checks.length} checks
-      </summary>
-      <CheckList checks={checks} />
-    </details>
-  );
-}
-
 function RollbackDialog({ subject, onClose }: DialogProps) {
   const { model, version, stage, production } = subject;
   const [reason, setReason] = useState<string>();
-  const change = useAction('rollbackModel', CHANGED);
+  const change = useAction('rollbackModel', CHANGED_BY_TRANSITIONS);
   return (
     <Dialog title={`Roll back ${model} to v${version}`} onClose={onClose}>
       <div className="pad stack">

@@ -82,6 +82,11 @@ function VersionDetail(props: { readonly version: Version; readonly champion: st
             Rolled back{version.rolled_back_reason ? `: ${version.rolled_back_reason}` : ''}
           </span>
         )}
+        {version.stopped && (
+          <span className="badge" data-tone="down">
+            Stopped{version.stopped_reason ? `: ${version.stopped_reason}` : ''}
+          </span>
+        )}
         <span className="muted">{version.description}</span>
       </div>
       <MetricTiles version={version} />
