@@ -1,11 +1,16 @@
 import './approvals.css';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { ActButton } from '../../auth/act.tsx';
 import { useMe } from '../../auth/me.ts';
 import { Time } from '../../ui/parts.tsx';
 import { type Approval, approvalTitle } from './approval.ts';
-import { type Decision, DecisionDialog } from './decision-dialog.tsx';
+import type { Decision } from './decision-dialog.tsx';
+
+/** With the evidence of a promotion, which the first page does without. */
+const DecisionDialog = lazy(async () => ({
+  default: (await import('./decision-dialog.tsx')).DecisionDialog,
+}));
 
 const TONES: Readonly<Record<Approval['status'], string | undefined>> = {
   requested: 'warn',
@@ -87,7 +92,11 @@ function Decisions({ approval }: { readonly approval: Approval }) {
           Withdraw
         </ActButton>
       )}
-      {open && <DecisionDialog approval={approval} decision={open} onClose={() => setOpen(undefined)} />}
+      {open && (
+        <Suspense>
+          <DecisionDialog approval={approval} decision={open} onClose={() => setOpen(undefined)} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -91,20 +91,21 @@ function ChallengeDetail({ challenge }: { readonly challenge: Challenge }) {
           {warning}
         </p>
       ))}
-      <Loaded query={evaluation} skeleton={<Skeleton rows={16} />}>
+      {/* Nothing below moves when the verdict comes. */}
+      <Loaded query={evaluation} skeleton={<Skeleton rows={24} />}>
         {(loaded) => (
           <>
             <VerdictPanel challenge={challenge} evaluation={loaded} />
             <GuardrailsPanel challenge={challenge} evaluation={loaded} />
+            <Panel title={status === 'active' ? 'Stages' : `Stages: ${words(status)}`}>
+              <StageRail challenge={challenge} />
+            </Panel>
+            <EvaluationCharts challenge={challenge} />
+            <TradesPanel challenge={challenge} />
+            <EventsPanel id={challenge_id} />
           </>
         )}
       </Loaded>
-      <Panel title={status === 'active' ? 'Stages' : `Stages: ${words(status)}`}>
-        <StageRail challenge={challenge} />
-      </Panel>
-      <EvaluationCharts challenge={challenge} />
-      <TradesPanel challenge={challenge} />
-      <EventsPanel id={challenge_id} />
     </>
   );
 }

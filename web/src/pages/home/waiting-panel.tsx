@@ -20,34 +20,37 @@ export function WaitingPanel() {
     .filter(({ waits }) => waits !== undefined);
   return (
     <Panel title="Waiting for you">
-      <Loaded query={approvals} skeleton={<Skeleton rows={2} />}>
-        {({ items }) =>
-          items.length + waiting.length === 0 ? (
-            <Empty title="Nothing waits for you">
-              Requests for approval and challenges that need a decision are listed here.
-            </Empty>
-          ) : (
-            <>
-              {items.length > 0 && <ApprovalList items={items} />}
-              <ul className="home-rows home-challenges">
-                {waiting.map(({ challenge, waits }) => (
-                  <li key={challenge.challenge_id}>
-                    <span className="home-name">
-                      <Link to="/challenges/$id" params={{ id: challenge.challenge_id }}>
-                        {challenge.model_name} v{challenge.champion_version} against v
-                        {challenge.challenger_version}
-                      </Link>
-                    </span>
-                    <span className="badge" data-tone="warn">
-                      <Hourglass aria-hidden="true" /> {waits}
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            </>
-          )
-        }
-      </Loaded>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <section className="home-box" data-rows="3" tabIndex={0} aria-label="Content of Waiting for you">
+        <Loaded query={approvals} skeleton={<Skeleton rows={3} />}>
+          {({ items }) =>
+            items.length + waiting.length === 0 ? (
+              <Empty title="Nothing waits for you">
+                Requests for approval and challenges that need a decision are listed here.
+              </Empty>
+            ) : (
+              <>
+                {items.length > 0 && <ApprovalList items={items} />}
+                <ul className="home-rows home-challenges">
+                  {waiting.map(({ challenge, waits }) => (
+                    <li key={challenge.challenge_id}>
+                      <span className="home-name">
+                        <Link to="/challenges/$id" params={{ id: challenge.challenge_id }}>
+                          {challenge.model_name} v{challenge.champion_version} against v
+                          {challenge.challenger_version}
+                        </Link>
+                      </span>
+                      <span className="badge" data-tone="warn">
+                        <Hourglass aria-hidden="true" /> {waits}
+                      </span>
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )
+          }
+        </Loaded>
+      </section>
     </Panel>
   );
 }
