@@ -66,7 +66,7 @@ export function DecisionDialog(props: {
 }
 
 function Evidence({ approval: { model_name, version } }: { readonly approval: Approval }) {
-  const production = useCall('getProduction', { params: { model_name } });
-  if (version === null || !production.data) return null;
-  return <PromotionEvidence model={model_name} version={version} champion={production.data.version} />;
+  const { data: current } = useCall('getProduction', { params: { model_name } });
+  if (version === null || !current || !('version' in current)) return null;
+  return <PromotionEvidence model={model_name} version={version} champion={current.version} />;
 }
