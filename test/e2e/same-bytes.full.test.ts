@@ -145,7 +145,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const mlflow = '/api/2.0/mlflow';
   const artifacts = '/api/2.0/mlflow-artifacts/artifacts';
   return {
-    listAudit: ['/api/v1/audit', `/api/v1/audit?limit=3&${hour}`],
+    // All calls on one page: a cursor has the time of the request.
+    listAudit: ['/api/v1/audit?limit=100', `/api/v1/audit?limit=3&${hour}`],
     listExperiments: ['/api/v1/experiments'],
     listBacktests: ['/api/v1/backtests', '/api/v1/backtests?status=completed&limit=1'],
     getBacktest: [ofJob],
