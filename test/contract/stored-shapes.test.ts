@@ -44,10 +44,10 @@ import {
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, '1dc12cc6063acd8a'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, '84532fce1a1067bd'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, '158dfdfd95d5128a'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '113edc82ba06feea'],
   ['StoredTrialGroup', StoredTrialGroup, 2, '779ff76f4707c302'],
-  ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
-  ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
+  ['StoredPermutedTrials', StoredPermutedTrials, 1, 'e677a1bbc786f0b4'],
+  ['StoredTrial', StoredTrial, 2, '27cce7299b75b0a6'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'c78654f61874449f'],
   ['BacktestReport', BacktestReport, 1, 'c244363f06b2dcc2'],
   ['StoredSeries', StoredSeries, 3, 'c68c4dcc1c30bcd3'],

@@ -392,7 +392,7 @@ describe('hyperopt request', () => {
     ['too many trees', { n_estimators_range: [1, 5001] }, 'VAL005', 'n_estimators_range.1'],
     ['a learning rate of 0', { learning_rate_range: [0, 0.1] }, 'VAL005', 'learning_rate_range.0'],
     ['a learning rate above 1', { learning_rate_range: [0.1, 1.5] }, 'VAL005', 'learning_rate_range.1'],
-    ['an unknown sampler', { sampler: 'grid' }, 'VAL005', 'sampler'],
+    ['an unknown sampler', { sampler: 'bayes' }, 'VAL005', 'sampler'],
     ['an unknown pruner', { pruner: 'hyperband' }, 'VAL005', 'pruner'],
     ['a negative seed', { seed: -1 }, 'VAL005', 'seed'],
     ['no workers', { workers: 0 }, 'VAL005', 'workers'],
@@ -458,6 +458,182 @@ describe('hyperopt request', () => {
     const metric = await submit({ objective_metric: 'sharp_ratio' });
     expect(metric.body.detail.message).toContain('did you mean sharpe_ratio?');
     expect(metric.body.detail.context.allowed).toContain('sortino_ratio');
+  });
+});
+
+describe('objective as an expression', () => {
+  const none = { strategy: 'ema_crossover', models: 'none' };
+  const expression = { ...none, objective_metric: 'sharpe_ratio - max(0, max_drawdown_pct - 20) / 10' };
+
+  it('is kept with its direction, which it needs', async () => {
+    const { config } = (
+      await call(`/${(await submit({ ...expression, direction: 'maximize' })).body.job_id}`)
+    ).body;
+    expect(config).toMatchObject({ objective_metric: expression.objective_metric, direction: 'maximize' });
+    const { body } = await submit(expression);
+    expect(body.detail).toMatchObject({ code: 'VAL004', field: 'direction' });
+    const wrong = await submit({ ...expression, direction: 'up' });
+    expect(wrong.body.detail).toMatchObject({ code: 'VAL005', field: 'direction' });
+  });
+
+  it.each([
+    ['sharpe_ratio + sharp_ratio', 15],
+    ['sharpe_ratio +', 14],
+    ['sharpe_ratio / market_change_pct', 15],
+    ['process.exit()', 0],
+    ['1 + 1', 0],
+    ['', 0],
+    ['('.repeat(500), 500],
+    [`sharpe_ratio${' '.repeat(1_000_000)}`, 500],
+  ])('%.40j is rejected with the position', async (objective_metric, position) => {
+    const { status, body } = await submit({ ...none, objective_metric, direction: 'maximize' });
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code: 'VAL005', field: 'objective_metric', context: { position } });
+  });
+
+  it('names the nearest metric', async () => {
+    const { body } = await submit({
+      ...none,
+      objective_metric: 'log(1 + sharp_ratio)',
+      direction: 'maximize',
+    });
+    expect(body.detail.message).toContain(
+      'Unknown metric sharp_ratio at position 8; did you mean sharpe_ratio?',
+    );
+  });
+});
+
+describe('constraints', () => {
+  const none = { strategy: 'ema_crossover', models: 'none' };
+
+  it('of an object count relative to their limits, those of a list to at least 1', async () => {
+    const constraints = { min_trades: 30, max_drawdown_pct: 0.5 };
+    const job = (await call(`/${(await submit({ ...none, constraints })).body.job_id}`)).body;
+    expect(job.config.constraints).toEqual([
+      { metric: 'total_trades', bound: 'min', limit: 30, divisor: 30 },
+      { metric: 'max_drawdown_pct', bound: 'max', limit: 0.5, divisor: 0.5 },
+    ]);
+    const list = [
+      { metric: 'sortino_ratio', min: -4, max: 0.5 },
+      { metric: 'funding', min: 0 },
+    ];
+    const listed = (await call(`/${(await submit({ ...none, constraints: list })).body.job_id}`)).body;
+    expect(listed.config.constraints).toEqual([
+      { metric: 'sortino_ratio', bound: 'min', limit: -4, divisor: 4 },
+      { metric: 'sortino_ratio', bound: 'max', limit: 0.5, divisor: 1 },
+      { metric: 'funding', bound: 'min', limit: 0, divisor: 1 },
+    ]);
+    const empty = (await call(`/${(await submit({ ...none, constraints: {} })).body.job_id}`)).body;
+    expect(empty.config.constraints).toBeUndefined();
+  });
+
+  it.each([
+    [{ min_trades: 0 }, 'constraints.min_trades'],
+    [{ max_drawdown_pct: -5 }, 'constraints.max_drawdown_pct'],
+    [{ min_profit_factor: 1e-300 }, 'constraints.min_profit_factor'],
+    [{ min_trade: 5 }, 'constraints.min_trade'],
+    [{ constructor: 5 }, 'constraints.constructor'],
+    [[{ metric: 'sharp', min: 1 }], 'constraints.0.metric'],
+    [[{ metric: 'sharpe_ratio' }], 'constraints.0'],
+    [[{ min: 1 }], 'constraints.0.metric'],
+    [[{ metric: 'sharpe_ratio', min: '1' }], 'constraints.0.min'],
+    [[{ metric: 'sharpe_ratio', min: 2, max: 1 }], 'constraints.0'],
+    [[{ metric: 'sharpe_ratio', mim: 2, max: 1 }], 'constraints.0.mim'],
+    [Array(21).fill({ metric: 'sharpe_ratio', min: 0 }), 'constraints'],
+  ])('%j are rejected', async (constraints, field) => {
+    const { status, body } = await submit({ ...none, constraints });
+    expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
+  });
+
+  it.each([[[1]], ['5'], [{ min_trades: '5' }], [{ min_trades: null }]])(
+    '%j do not fit the schema',
+    async (constraints) => {
+      expect((await submit({ ...none, constraints })).status).toBe(400);
+    },
+  );
+});
+
+describe('grid', () => {
+  const none = { strategy: 'ema_crossover', models: 'none', sampler: 'grid' };
+  const grid = async (body: object) => {
+    const { status, body: reply } = await submit({ ...none, ...body });
+    expect(status, JSON.stringify(reply)).toBe(200);
+    return (await call(`/${reply.job_id}`)).body;
+  };
+
+  it('has as many trials as points, in the order of the request', async () => {
+    const search = { slow: { min: 50, max: 61, step: 5 }, fast: { min: 5, max: 8 } };
+    const job = await grid({ search });
+    expect(job.total_trials).toBe(12);
+    expect(job.config).toMatchObject({ sampler: 'grid', grid_order: ['slow', 'fast'] });
+    expect((await grid({ search, n_trials: 5 })).total_trials).toBe(5);
+    expect((await grid({ search: { fast: {} } })).total_trials).toBe(41);
+  });
+
+  it.each<[string, object, string, string, object]>([
+    [
+      'more trials than points',
+      { search: { fast: { min: 5, max: 8 } }, n_trials: 5 },
+      'VAL005',
+      'n_trials',
+      { size: 4 },
+    ],
+    [
+      'more than 10,000 points of a number',
+      { strategy: 'macd_momentum', search: { adx_least: { min: 0, max: 1, step: 1e-9 } } },
+      'VAL005',
+      'search',
+      { size: 1_000_000_001, max: 10_000 },
+    ],
+    [
+      'a number without a step',
+      { strategy: 'macd_momentum', search: { adx_least: {} } },
+      'VAL004',
+      'search.adx_least.step',
+      {},
+    ],
+    [
+      'a number without a step by spaces',
+      { strategy: 'macd_momentum', spaces: ['params'] },
+      'VAL004',
+      'search.adx_least.step',
+      {},
+    ],
+    [
+      'a step of 1e-300',
+      { strategy: 'macd_momentum', search: { adx_least: { step: 1e-300 } } },
+      'VAL005',
+      'search.adx_least.step',
+      {},
+    ],
+    ['a step of 0', { search: { fast: { step: 0 } } }, 'VAL005', 'search.fast.step', {}],
+    ['a negative step', { search: { fast: { step: -1 } } }, 'VAL005', 'search.fast.step', {}],
+    [
+      'a fraction as the step of an integer',
+      { search: { fast: { step: 0.5 } } },
+      'VAL005',
+      'search.fast.step',
+      {},
+    ],
+    ['the stop', { spaces: ['params', 'stoploss'] }, 'VAL005', 'spaces', { value: 'stoploss' }],
+    [
+      'a range of trees',
+      { strategy: 'ml_classifier', models: undefined, search: {} },
+      'VAL005',
+      'n_estimators_range',
+      {},
+    ],
+    [
+      'a step without the grid',
+      { sampler: 'tpe', search: { fast: { step: 5 } } },
+      'VAL005',
+      'search.fast',
+      {},
+    ],
+  ])('with %s is rejected', async (_, body, code, field, context) => {
+    const { status, body: reply } = await submit({ ...none, ...body });
+    expect([status, reply.detail?.code, reply.detail?.field]).toEqual([400, code, field]);
+    expect(reply.detail.context).toMatchObject(context);
   });
 });
 

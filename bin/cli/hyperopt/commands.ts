@@ -6,6 +6,7 @@ import {
   DIRECTIONS,
   HYPEROPT_DEFAULTS,
   HYPEROPT_LIMITS,
+  NAMED_CONSTRAINTS,
   NO_MODEL,
   PRUNERS,
   SAMPLERS,
@@ -16,7 +17,18 @@ import { withoutReplacedLimit } from '#contract/values/repeated-config.ts';
 import { type AccountOptions, accountFields } from '../account-options.ts';
 import type { ApiClient } from '../client.ts';
 import { addListOptions, type JobListOptions, listQueryOf } from '../job-list.ts';
-import { boundsText, given, integer, jsonOrText, LIMIT, listOf, readConfig } from '../options.ts';
+import {
+  boundsText,
+  finiteNumber,
+  given,
+  integer,
+  jsonOrText,
+  LIMIT,
+  listOf,
+  parameter,
+  readConfig,
+  UsageError,
+} from '../options.ts';
 import { addAccountOptions, addMarketOptions, EXPERIMENT } from '../run-options.ts';
 import { INTERRUPTED, type RunInSession, resumeHint, type Session, sessionWith } from '../session.ts';
 import {
@@ -130,7 +142,16 @@ function addStart(hyperopt: Command, session: RunInSession): void {
       `first traded candle, ISO 8601, UTC (default: four backtest periods before the end; ${BACKTEST_DEFAULTS.date_range_days} days without ML models)`,
     )
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
-    .option('--objective <metric>', `metric of the result (default: ${HYPEROPT_DEFAULTS.objective_metric})`)
+    .option(
+      '--objective <metric>',
+      `metric of the result, or with --direction an expression of metrics (default: ${HYPEROPT_DEFAULTS.objective_metric})`,
+    )
+    .option(
+      '--constraint <name=limit>',
+      `limit that the best trial keeps: ${Object.keys(NAMED_CONSTRAINTS).join(', ')}; repeatable`,
+      parameter,
+      {},
+    )
     .addOption(
       new Option(
         '--direction <direction>',
@@ -154,7 +175,7 @@ function addStart(hyperopt: Command, session: RunInSession): void {
     )
     .option(
       '--search <parameter>',
-      'strategy parameter: name, name=min..max or name=a,b,c; repeatable',
+      'strategy parameter: name, name=min..max, with a grid name=min..max:step, or name=a,b,c; repeatable',
       searched,
       {},
     )
@@ -239,6 +260,7 @@ interface StartOptions extends AccountOptions {
   readonly end?: string;
   readonly objective?: string;
   readonly direction?: string;
+  readonly constraint?: Readonly<Record<string, unknown>>;
   readonly models?: string;
   readonly trees?: readonly [number, number];
   readonly learningRate?: readonly [number, number];
@@ -292,6 +314,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     date_range: Object.keys(range).length > 0 ? { ...Object(body.date_range), ...range } : undefined,
     objective_metric: options.objective,
     direction: options.direction,
+    constraints: constraintsOf(body.constraints, options.constraint ?? {}),
     model_types: models && listOf(models),
     n_estimators_range: options.trees,
     learning_rate_range: options.learningRate,
@@ -314,6 +337,13 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
   });
 }
 
+/** Constraints of the options over those of the body, which must be an object too. */
+function constraintsOf(body: unknown, asked: Readonly<Record<string, unknown>>): unknown {
+  if (Object.keys(asked).length === 0) return undefined;
+  if (!Array.isArray(body)) return { ...Object(body), ...asked };
+  throw new UsageError('--constraint does not combine with a list of constraints in --config: add it there.');
+}
+
 /** Parses `min..max`. */
 export function range(text: string): [number, number] {
   const parts = text.split('..').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
@@ -321,14 +351,15 @@ export function range(text: string): [number, number] {
   throw new InvalidArgumentError('Pass min..max, such as 50..300.');
 }
 
-/** Adds one parameter: `name`, `name=min..max` or `name=a,b,c`. */
+/** Adds one parameter: `name`, `name=min..max`, `name=min..max:step` or `name=a,b,c`. */
 export function searched(text: string, previous: Readonly<Record<string, object>>): Record<string, object> {
   const [, name, , what] = /^([^=]+)(=(.+))?$/.exec(text) ?? [];
   if (!name) throw new InvalidArgumentError('Pass name, name=min..max or name=a,b,c.');
   if (what === undefined) return { ...previous, [name]: {} };
   if (what.includes('..')) {
-    const [min, max] = range(what);
-    return { ...previous, [name]: { min, max } };
+    const [bounds = '', step] = what.split(':');
+    const [min, max] = range(bounds);
+    return { ...previous, [name]: { min, max, ...(step !== undefined && { step: finiteNumber(step) }) } };
   }
   return { ...previous, [name]: { choices: listOf(what).map(jsonOrText) } };
 }

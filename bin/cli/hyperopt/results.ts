@@ -21,6 +21,7 @@ import {
   lookAheadText,
   MORE_JOBS,
   minute,
+  percent,
   queueText,
   statusWithError,
   table,
@@ -31,6 +32,9 @@ import { type Job, jobPath } from './watch.ts';
 /** Why a search with a leak has no best trial. */
 const CANNOT_BE_EARNED =
   'The strategy uses candles that are not known yet, so no trial is the best. Fix it and search again';
+
+/** Why the best trial of a search breaks its constraints. */
+const INFEASIBLE = 'No trial keeps the constraints: the best one misses them least';
 
 type Result = z.infer<typeof HyperoptResult>;
 type Trial = z.infer<typeof HyperoptTrial>;
@@ -65,6 +69,7 @@ export async function printResult(client: ApiClient, jobId: string, json = false
   for (const finding of findings) console.log(`  ${finding}`);
   // The values of a search with a leak rank nothing.
   if (state === 'found') return;
+  if (!result.feasible) console.log(INFEASIBLE);
   console.log(`Best: ${parametersText(result.best_params)}`);
   console.log(`Next: ${TOUCHSTONE} backtest ${strategy} --hyperopt ${jobId}`);
 }
@@ -317,16 +322,32 @@ export async function printTrials(client: ApiClient, jobId: string, options: Tri
   if (page.items.length === 0) return console.log('No trials.');
   console.log(
     table(
-      ['Trial', 'State', 'Value', 'Windows', 'Look-ahead', 'Duplicate of', 'Worker', 'Attempt', 'Parameters'],
+      [
+        'Trial',
+        'State',
+        'Value',
+        'Trades',
+        'Profit',
+        'Drawdown',
+        'Profit factor',
+        'Violation',
+        'Windows',
+        'Look-ahead',
+        'Duplicate of',
+        'Parameters',
+      ],
       page.items.map((trial) => [
         trial.number,
         trial.state,
         figure(trial.look_ahead, compactNumber(trial.value)),
+        trial.total_trades,
+        figure(trial.look_ahead, percent(trial.total_profit_pct)),
+        figure(trial.look_ahead, percent(trial.max_drawdown_pct)),
+        figure(trial.look_ahead, compactNumber(trial.profit_factor)),
+        trial.violation === null ? null : compactNumber(trial.violation),
         trial.windows.length,
         lookAheadText(trial.look_ahead),
         trial.duplicate_of,
-        trial.worker,
-        trial.attempt,
         wrap(parametersText(trial.params), 46),
       ]),
     ),
@@ -367,6 +388,7 @@ function statusText(job: Job): string {
       : []),
     ...(spaces ? [`Searched: ${spaces.join(', ')}; models: ${model_types.join(', ')}`] : []),
     `Best ${objective_metric} (${direction}): ${figure(job.look_ahead?.state, best)}`,
+    ...(job.feasible === false ? [INFEASIBLE] : []),
     ...(job.look_ahead ? [`Look-ahead: ${lookAheadText(job.look_ahead.state)}`] : []),
     ...foldWarnings(job.warnings).map((warning) => `Warning: ${warning}`),
   ].join('\n');

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { LookAhead, MAX_LOOK_AHEAD_FINDINGS } from '#contract/config/look-ahead.ts';
+import { TrialFigures } from '#contract/hyperopt/hyperopt.ts';
 import { ERRORS, type ErrorCode } from '#contract/values/errors.ts';
 import type { TrialOutcome } from '#domain/hyperopt/run-trial.ts';
 import type { Failure } from '#domain/shared/final-failure.ts';
@@ -24,6 +25,8 @@ const Outcome = z.discriminatedUnion('state', [
     windows: Windows,
     efficiency: z.number().nullable(),
     returns: Returns.nullable(),
+    figures: TrialFigures.optional(),
+    violation: z.number().min(0).optional(),
   }),
   z.object({ state: z.literal('pruned'), windows: Windows }),
   z.object({ state: z.literal('failed'), error: Message }),

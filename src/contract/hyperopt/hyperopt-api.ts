@@ -85,6 +85,10 @@ const progress = {
   }),
   best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
   best_trial: z.int().nullable(),
+  feasible: z.boolean().nullable().meta({
+    description:
+      'false: no trial keeps the constraints yet, and the best one misses them least. null before the first complete trial',
+  }),
   error: z.string().nullable().meta({ description: 'Present when failed' }),
   queue: QueueState.nullable().meta({
     description:
@@ -154,11 +158,16 @@ export const HyperoptResult = z
     best_params: FoundParams,
     best_value: z.number(),
     best_trial: z.int(),
+    feasible: z.boolean().meta({
+      description:
+        'false: no trial keeps the constraints, and the best one misses them least; true without constraints',
+    }),
     n_trials_completed: z.int().meta({ description: 'Complete trials; pruned ones are excluded' }),
     study_name: z.string(),
-    best_trials: z
-      .array(z.object({ number: z.int(), value: z.number(), params: FoundParams }))
-      .meta({ description: 'The ten best; the earlier of equal ones first' }),
+    best_trials: z.array(z.object({ number: z.int(), value: z.number(), params: FoundParams })).meta({
+      description:
+        'The ten best: feasible ones by value, then the others by violation; the earlier of equal ones first',
+    }),
     overfitting: OverfittingReport,
     distinct_runs: z.int().nullable().meta({
       description:
@@ -181,12 +190,25 @@ export const HyperoptResult = z
   })
   .meta({ id: 'HyperoptResult' });
 
+const figure = (number: z.ZodNumber) =>
+  number.nullable().meta({
+    description:
+      'As in the result of a backtest; null unless complete, where undefined, and in trials of earlier versions',
+  });
+
 export const HyperoptTrial = z
   .object({
     number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
     state: z.enum(TRIAL_STATES),
     params: FoundParams,
     value: z.number().nullable().meta({ description: 'Objective value; null unless complete' }),
+    total_trades: figure(z.int()),
+    total_profit_pct: figure(z.number()),
+    max_drawdown_pct: figure(z.number()),
+    profit_factor: figure(z.number()),
+    violation: z.number().nullable().meta({
+      description: 'By how much the trial misses the constraints, 0: feasible; null unless complete',
+    }),
     windows: z
       .array(z.number().nullable())
       .meta({ description: 'Objective value of each evaluated window; null when undefined' }),

@@ -29,7 +29,7 @@ export const HyperoptRequest = z
       .int()
       .optional()
       .meta({
-        description: 'Number of trials',
+        description: 'Number of trials; with sampler `grid` by default the number of its points',
         default: HYPEROPT_DEFAULTS.n_trials,
         ...bounds(HYPEROPT_LIMITS.n_trials),
       }),
@@ -50,15 +50,22 @@ export const HyperoptRequest = z
         ...bounds(HYPEROPT_LIMITS.backtest_period_days),
       }),
     objective_metric: z.string().optional().meta({
-      description: 'Numeric metric of the backtest result or report',
+      description:
+        'Metric of the backtest result or report, or an expression of such with `direction`: numbers, + - * /, parentheses, min max abs sqrt log, at most 500 characters',
       default: HYPEROPT_DEFAULTS.objective_metric,
     }),
     direction: z
       .string()
       .optional()
       .meta({
-        description: 'Default: the direction in which the metric improves',
+        description: 'Default: the direction in which the metric improves; required for an expression',
         enum: [...DIRECTIONS],
+      }),
+    constraints: z
+      .union([z.record(z.string(), z.number()), z.array(z.record(z.string(), z.unknown()))])
+      .optional()
+      .meta({
+        description: `Limits that the best trial keeps: \`{min_trades, max_drawdown_pct, min_profit_factor}\`, each above 0, or up to ${HYPEROPT_LIMITS.constraints.max} of \`{metric, min?, max?}\`. Without a feasible trial the one that misses least is the best`,
       }),
     model_types: z
       .array(z.string())
@@ -111,13 +118,14 @@ export const HyperoptRequest = z
         z.looseObject({
           min: z.number().optional(),
           max: z.number().optional(),
+          step: z.number().optional(),
           choices: z.array(z.union([z.number(), z.string(), z.boolean()])).optional(),
         }),
       )
       .optional()
       .meta({
         description:
-          'Parameters of the strategy to search: name -> `{min, max}` or `{choices}` within the range of the strategy; `{}`: the whole range',
+          'Parameters of the strategy to search: name -> `{min, max}` or `{choices}` within the range of the strategy; `{}`: the whole range. With sampler `grid` also `step`: 1 by default for integers, required for numbers; the first parameter varies slowest',
         maxProperties: HYPEROPT_LIMITS.search.max,
       }),
     date_range: z
@@ -131,7 +139,7 @@ export const HyperoptRequest = z
       .string()
       .optional()
       .meta({
-        description: 'Sampler of the trial parameters',
+        description: 'Sampler of the trial parameters; `grid`: every combination of `search`, at most 10,000',
         default: HYPEROPT_DEFAULTS.sampler,
         enum: [...SAMPLERS],
       }),

@@ -42,10 +42,23 @@ export type TrialParams = z.infer<typeof TrialParams>;
 
 /** Searched range or choices of a strategy parameter. */
 export const SearchedParameter = z.discriminatedUnion('kind', [
-  z.object({ kind: z.enum(['integer', 'number']), min: z.number(), max: z.number() }),
+  z.object({
+    kind: z.enum(['integer', 'number']),
+    min: z.number(),
+    max: z.number(),
+    step: z.number().optional().meta({ description: 'Distance of the values of a grid; absent otherwise' }),
+  }),
   z.object({ kind: z.literal('choice'), choices: z.array(ParameterValue) }),
 ]);
 export type SearchedParameter = z.infer<typeof SearchedParameter>;
+
+/** Limit of a metric of every trial. */
+export const TrialConstraint = z.object({
+  metric: z.string(),
+  bound: z.enum(['min', 'max']),
+  limit: z.number(),
+  divisor: z.number().meta({ description: 'Size of a miss that counts 1 in `violation`' }),
+});
 
 /** Search settings of a hyperopt job, with every default filled in. */
 export const HyperoptJobConfig = z
@@ -53,8 +66,12 @@ export const HyperoptJobConfig = z
     n_trials: z.int(),
     train_period_days: z.int().optional().meta({ description: 'Absent when no models are trained' }),
     backtest_period_days: z.int(),
-    objective_metric: z.string(),
+    objective_metric: z.string().meta({ description: 'A metric, or an expression of metrics' }),
     direction: z.enum(DIRECTIONS),
+    constraints: z
+      .array(TrialConstraint)
+      .optional()
+      .meta({ description: 'Limits of the metrics of a trial; absent without any' }),
     model_types: z
       .array(z.string())
       .meta({ description: 'As in the request; only `none` when no models are trained' }),
@@ -73,6 +90,9 @@ export const HyperoptJobConfig = z
     search: z
       .record(z.string(), SearchedParameter)
       .meta({ description: 'Searched parameters of the strategy' }),
+    grid_order: z.array(z.string()).optional().meta({
+      description: 'Names of `search` in the order of a grid: the first varies slowest; absent otherwise',
+    }),
     date_range: z.object({ start: Timestamp, end: Timestamp }).meta({
       description: 'Traded interval: `start` is the first candle. Training data precede it',
     }),
@@ -125,6 +145,9 @@ export const TrialCounts = z.object({
   failed: z.int(),
   best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
   best_trial: z.int().nullable(),
+  best_violation: z.number().optional().meta({
+    description: 'Violation of the best trial; absent before the first complete one, and without constraints',
+  }),
 });
 export type TrialCounts = z.infer<typeof TrialCounts>;
 
@@ -143,6 +166,18 @@ const trialBase = {
 const windows = z
   .array(z.number().nullable())
   .meta({ description: 'The objective of each walk-forward window reached, in order; null where undefined' });
+
+/** Metrics of a complete trial, as in the result of a backtest; null where undefined. */
+export const TrialFigures = z.object({
+  total_trades: z.int(),
+  total_profit_pct: z.number(),
+  max_drawdown_pct: z.number(),
+  profit_factor: z.number().nullable(),
+});
+export type TrialFigures = z.infer<typeof TrialFigures>;
+
+/** By how much a complete trial misses the constraints; absent without any. */
+const violation = z.number().optional();
 
 const trialEnd = {
   finished_at: Timestamp,
@@ -168,6 +203,8 @@ export const StoredTrial = z.discriminatedUnion('state', [
     state: z.literal('complete'),
     value: z.number(),
     efficiency: z.number().nullable().meta({ description: 'Walk-forward efficiency' }),
+    figures: TrialFigures.optional().meta({ description: 'Absent in trials of earlier versions' }),
+    violation,
   }),
   z.object({ ...trialBase, ...trialEnd, windows, state: z.literal('pruned') }),
   z.object({ ...trialBase, ...trialEnd, state: z.literal('failed'), error: z.string() }),
@@ -204,6 +241,7 @@ export const PermutedTrial = z.object({
   params: TrialParams,
   state: z.enum(['complete', 'pruned', 'failed']),
   value: z.number().nullable().meta({ description: 'null unless complete' }),
+  violation,
   windows: windows.optional().meta({ description: 'Absent when failed' }),
   error: z.string().optional().meta({ description: 'Present when failed' }),
 });
@@ -307,6 +345,8 @@ export const HyperoptOutcome = z.object({
   best_params: TrialParams,
   best_value: z.number(),
   best_trial: z.int(),
+  /** Violation of the best trial; absent without constraints. */
+  best_violation: z.number().optional(),
   best_trials: z
     .array(z.object({ number: z.int(), value: z.number(), params: TrialParams }))
     .meta({ description: 'The ten best; the earlier of equal ones first' }),

@@ -32,7 +32,7 @@ export const HYPEROPT_OPERATIONS = [
       'Every trial is a walk-forward backtest. The same request with the same seed gives the same trials for any number of workers. With an `Idempotency-Key` a repeated request returns the job of the first one.',
     body: HyperoptRequest,
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
-    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'VAL006', 'RES002', 'RES005', 'DATA005'],
+    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005', 'VAL006', 'RES002', 'RES005', 'DATA005'],
     access: 'researcher',
     agent: 'run',
     takesSession: true,

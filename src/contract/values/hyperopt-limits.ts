@@ -6,7 +6,7 @@ import { CLASSIFIER_LIMITS, ML_ENGINE_DEFAULTS, ML_ENGINE_LIMITS, MODEL_KINDS } 
 export const DIRECTIONS = ['maximize', 'minimize'] as const;
 /** Direction of optimization. */
 export type Direction = (typeof DIRECTIONS)[number];
-export const SAMPLERS = ['tpe', 'random'] as const;
+export const SAMPLERS = ['tpe', 'random', 'grid'] as const;
 export type Sampler = (typeof SAMPLERS)[number];
 export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
 export type Pruner = (typeof PRUNERS)[number];
@@ -34,6 +34,10 @@ export const HYPEROPT_LIMITS = {
   seed: BACKTEST_LIMITS.seed,
   /** Number of models. */
   model_types: { min: 1, max: 20 },
+  /** Points of a grid. */
+  grid: { min: 1, max: 10_000, integer: true },
+  /** Number of constraints. */
+  constraints: { min: 0, max: 20 },
   /** Number of parameters. */
   search: { min: 0, max: 20 },
   /** Fewer searches on permuted candles cannot give a p-value of 5 %. */
@@ -42,6 +46,13 @@ export const HYPEROPT_LIMITS = {
   permuted_trials: { min: 1, max: 50_000, integer: true },
   /** Windows per trial: their values are stored in the trial's item. */
   windows: { min: 1, max: 1_000 },
+} as const;
+
+/** Constraints by a name of their own: metric, and whether the limit is the lowest or the highest value. */
+export const NAMED_CONSTRAINTS = {
+  min_trades: { metric: 'total_trades', bound: 'min' },
+  max_drawdown_pct: { metric: 'max_drawdown_pct', bound: 'max' },
+  min_profit_factor: { metric: 'profit_factor', bound: 'min' },
 } as const;
 
 /** True when trees that grow by depth and by leaf are the same: the leaves suffice for every split down to the depth. */

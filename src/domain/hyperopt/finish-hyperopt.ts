@@ -13,7 +13,7 @@ import { listNames } from '#contract/values/list-names.ts';
 import { roundNumbers } from '#engine/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
-import { groupEqualRuns } from '#engine/search/trials.ts';
+import { compareRanks, groupEqualRuns } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
@@ -57,7 +57,7 @@ export async function finishHyperopt(
     const searches = permutations === undefined ? [] : await deps.ledger.permutedSearches(jobId);
     if (searches.length < (permutations ?? 0)) return;
     const permuted = permutations !== undefined && {
-      permutations: permutationTest(best.value, searches, direction),
+      permutations: permutationTest(best, searches, direction),
     };
     const returns = await deps.ledger.returns(jobId);
     const found = { ...outcomeOf(job, trials, best, returns), ...permuted };
@@ -105,6 +105,7 @@ function outcomeOf(
     best_params: best.params,
     best_value: best.value,
     best_trial: best.number,
+    ...(best.violation !== undefined && { best_violation: best.violation }),
     best_trials: bestOf(trials, config.direction),
     study_name: job.experiment_name ?? `${job.base.strategy}_${job_id}`,
     overfitting: roundNumbers(overfitting),
@@ -121,10 +122,9 @@ function varies(dimension: Dimension): boolean {
 const BEST_SHOWN = 10;
 
 function bestOf(trials: readonly EndedTrial[], direction: Direction): HyperoptOutcome['best_trials'] {
-  const sign = direction === 'maximize' ? -1 : 1;
   return trials
     .filter((trial) => trial.state === 'complete')
-    .sort((a, b) => sign * (a.value - b.value) || a.number - b.number)
+    .sort((a, b) => compareRanks(a, b, direction))
     .slice(0, BEST_SHOWN)
     .map(({ number, value, params }) => ({ number, value, params }));
 }

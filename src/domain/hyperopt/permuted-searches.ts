@@ -7,7 +7,6 @@ import type {
 } from '#contract/hyperopt/hyperopt.ts';
 import { intervalOf } from '#engine/robustness/bootstrap.ts';
 import { roundNumbers } from '#engine/round.ts';
-import { suggest } from '#engine/search/sampler.ts';
 import {
   bestTrial,
   duplicateOf,
@@ -20,7 +19,7 @@ import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
-import { canonicalPoint, spaceOf, trialConfig } from './search-space.ts';
+import { suggestPoint, trialConfig } from './search-space.ts';
 
 type Job = HyperoptJobIn<'running'>;
 type RunTrial = (request: TrialRequest) => Promise<TrialOutcome>;
@@ -45,8 +44,7 @@ export async function searchPermuted(
   { known, ended }: SearchTrials = ALL_NEW,
 ): Promise<Search> {
   const { config, base } = job;
-  const { n_trials, seed, direction, sampler } = config;
-  const space = spaceOf(job);
+  const { n_trials, seed, direction } = config;
   const lag = samplerLag(n_trials);
   const trials: PastTrial[] = [];
   let error: string | null = null;
@@ -61,8 +59,7 @@ export async function searchPermuted(
       continue;
     }
     const past = visibleHistory(trials, trial, lag);
-    const suggested = suggest(space, past, { seed, number: trial, direction, sampler });
-    const params = canonicalPoint(job, suggested);
+    const params = suggestPoint(job, past, trial);
     const same = duplicateOf(trials, params);
     if (same) {
       trials.push({ ...same, number: trial });
@@ -78,15 +75,22 @@ export async function searchPermuted(
     add(each);
     await ended(each);
   }
-  const value = bestTrial(trials, direction)?.value ?? null;
-  return { number, value, error: value === null ? (error ?? 'No trial was complete') : null };
+  const best = bestTrial(trials, direction);
+  if (best && !best.violation) return { number, value: best.value, error: null };
+  return {
+    number,
+    value: null,
+    error: best ? 'No trial keeps the constraints' : (error ?? 'No trial was complete'),
+  };
 }
 
 function permutedTrial(number: number, params: TrialParams, outcome: TrialOutcome): PermutedTrial {
   const { state } = outcome;
   if (state === 'failed') return { number, params, state, value: null, error: outcome.error };
-  const value = state === 'complete' ? outcome.value : null;
-  return { number, params, state, value, windows: [...outcome.windows] };
+  const windows = [...outcome.windows];
+  if (state === 'pruned') return { number, params, state, value: null, windows };
+  const { value, violation } = outcome;
+  return { number, params, state, value, windows, ...(violation !== undefined && { violation }) };
 }
 
 interface Deps {
@@ -246,12 +250,16 @@ export class PermutedSearches {
 
 /** P-value of the best trial among the best of all permuted searches. A search without a complete trial has not beaten it. */
 export function permutationTest(
-  best: number,
+  { value: best, violation = 0 }: { readonly value: number; readonly violation?: number | undefined },
   searches: readonly Search[],
   direction: Job['config']['direction'],
 ): SearchPermutations {
   const values = searches.flatMap(({ value }) => (value === null ? [] : [value]));
   const counts = { searches: searches.length, undefined_searches: searches.length - values.length };
+  if (violation > 0) {
+    const reason = 'No trial keeps the constraints, so the best one is not compared';
+    return { ...counts, p_value: null, chance: null, reason };
+  }
   if (values.length === 0) {
     const reason = `No permuted search has a complete trial: ${searches[0]?.error ?? 'none was made'}`;
     return { ...counts, p_value: null, chance: null, reason };

@@ -1,7 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import { ACCOUNT_FIELDS, type CollectMode, MARKET_FIELDS } from '#contract/config/run-fields.ts';
 import {
-  DIRECTIONS,
   type HyperoptJobConfig,
   PRUNERS,
   SAMPLERS,
@@ -15,20 +14,20 @@ import {
 import type { InstrumentRecord } from '#contract/market-data/stored-market-data.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { CodedError } from '#contract/values/errors.ts';
-import { nearestName } from '#contract/values/nearest-name.ts';
 import { SIGNALS_STRATEGY } from '#contract/values/signals-limits.ts';
 import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { largerStartup, needsMore, type Startup } from '#engine/startup.ts';
-import { findObjective, OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../config/resolve-config.ts';
 import type { KnownStrategy } from '../config/strategy-ports.ts';
 import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
 import { checkNumber, checkOneOf } from '../shared/validate.ts';
+import { resolveConstraints, resolveObjective } from './resolve-objective.ts';
 import {
   resolveSpaces,
+  resolveTrials,
   sameModelWarnings,
   searchWarnings,
   trainsModels,
@@ -66,15 +65,17 @@ export interface ResolvedHyperopt {
  * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006.
  */
 export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest): Promise<ResolvedHyperopt> {
-  const trials = checkNumber(input.n_trials ?? DEFAULTS.n_trials, 'n_trials', LIMITS.n_trials);
-  const objective = checkObjective(input.objective_metric ?? DEFAULTS.objective_metric);
-  const { workers, warnings } = checkWorkers(input.workers ?? DEFAULTS.workers, trials);
+  const sampler = checkOneOf(input.sampler ?? DEFAULTS.sampler, 'sampler', SAMPLERS);
+  const objective = resolveObjective(input);
+  const constraints = resolveConstraints(input.constraints);
   const isTrained = trainsModels(input, (await deps.strategies.find(input.strategy))?.definition);
   const test = checkPeriod(input, 'backtest_period_days');
   const train = isTrained ? checkPeriod(input, 'train_period_days') : undefined;
   const found = await resolveBase(deps, input, test, train);
   const { base, collect, strategy, warnings: baseWarnings, instruments } = found;
-  const spaces = resolveSpaces(strategy.definition, input, base.ml_engine);
+  const spaces = resolveSpaces(strategy.definition, input, base.ml_engine, sampler);
+  const trials = resolveTrials(input, spaces, sampler);
+  const { workers, warnings } = checkWorkers(input.workers ?? DEFAULTS.workers, trials);
   const startup = await largestStartup(strategy, base.params, spaces.search);
   const reads = await planCollection(deps, base, { facts: strategy.definition, startup });
   const permutations = checkPermutations(input.permutations, trials, base, reads.informative !== undefined);
@@ -82,11 +83,11 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
     n_trials: trials,
     ...(train !== undefined && { train_period_days: train }),
     backtest_period_days: test,
-    objective_metric: objective.name,
-    direction: checkOneOf(input.direction ?? objective.better ?? 'maximize', 'direction', DIRECTIONS),
+    ...objective,
+    ...(constraints.length > 0 && { constraints }),
     ...spaces,
     date_range: base.date_range,
-    sampler: checkOneOf(input.sampler ?? DEFAULTS.sampler, 'sampler', SAMPLERS),
+    sampler,
     pruner: checkOneOf(input.pruner ?? DEFAULTS.pruner, 'pruner', PRUNERS),
     seed: checkNumber(input.seed ?? DEFAULTS.seed, 'seed', LIMITS.seed),
     workers,
@@ -139,18 +140,6 @@ type Period = 'train_period_days' | 'backtest_period_days';
 
 function checkPeriod(input: HyperoptRequest, field: Period): number {
   return checkNumber(input[field] ?? DEFAULTS[field], field, LIMITS[field]);
-}
-
-function checkObjective(name: string): Objective {
-  const found = findObjective(name);
-  if (found) return found;
-  const allowed = OBJECTIVES.map((each) => each.name);
-  const nearest = nearestName(name.slice(0, 60), allowed);
-  throw new CodedError('VAL005', {
-    message: `objective_metric must be a metric of a backtest${nearest ? `; did you mean ${nearest}?` : ''}`,
-    field: 'objective_metric',
-    context: { value: name.slice(0, 100), allowed },
-  });
 }
 
 /** Limits the workers to the trials that may run concurrently: additional workers would only wait. */

@@ -2,6 +2,7 @@ import type { ResolvedMlEngine } from '#contract/config/ml-engine.ts';
 import {
   type HyperoptJobConfig,
   NO_MODEL,
+  type Sampler,
   type SearchedParameter,
   SPACES,
   type Space,
@@ -18,6 +19,7 @@ import type { ModelKind } from '#contract/values/model-limits.ts';
 import { nearestName } from '#contract/values/nearest-name.ts';
 import type { DefinitionData } from '#engine/definitions/validate-definition.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
+import { countSteps } from '#engine/search/grid.ts';
 import type { Parameter } from '#engine/strategy.ts';
 import { checkModelType } from '../config/resolve-ml-engine.ts';
 import { unknownKeyWarnings } from '../shared/unknown-keys.ts';
@@ -100,7 +102,7 @@ export function sameModelWarnings(
 
 type ResolvedSpaces = Pick<
   HyperoptJobConfig,
-  'model_types' | 'n_estimators_range' | 'learning_rate_range' | 'search' | 'spaces'
+  'model_types' | 'n_estimators_range' | 'learning_rate_range' | 'search' | 'grid_order' | 'spaces'
 >;
 
 /**
@@ -114,6 +116,7 @@ export function resolveSpaces(
   strategy: DefinitionData,
   input: HyperoptRequest,
   ml: ResolvedMlEngine | undefined,
+  sampler: Sampler,
 ): ResolvedSpaces {
   const spaces = checkSpaces(input, ml !== undefined);
   const all = spaces?.includes('params') && !input.search;
@@ -129,7 +132,91 @@ export function resolveSpaces(
   if (!searchesModels && taken.length === 0 && Object.keys(search).length === 0) {
     throw nothingToSearch(input, Object.keys(strategy.parameters));
   }
-  return { ...resolveModels(input, ml, searchesModels), search, ...(spaces && { spaces }) };
+  const resolved = { ...resolveModels(input, ml, searchesModels), search, ...(spaces && { spaces }) };
+  return sampler === 'grid' ? gridSpaces(resolved) : withoutSteps(resolved);
+}
+
+/** Number of trials: that of the grid by default. Throws VAL005 for more trials than the grid has points. */
+export function resolveTrials(
+  { n_trials: asked }: Pick<HyperoptRequest, 'n_trials'>,
+  spaces: ResolvedSpaces,
+  sampler: Sampler,
+): number {
+  if (sampler !== 'grid') return checkNumber(asked ?? DEFAULTS.n_trials, 'n_trials', LIMITS.n_trials);
+  const size = sizeOfGrid(spaces);
+  const exact = size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : String(size);
+  const { max } = LIMITS.grid;
+  if (size > BigInt(max)) {
+    const text = String(exact).length > 20 ? `a number of ${String(exact).length} digits` : exact;
+    throw invalid('search', `The grid has more than ${max} points: ${text}. Raise a step or narrow a range`, {
+      size: String(exact).length > 100 ? `${String(exact).slice(0, 100)}…` : exact,
+      max,
+    });
+  }
+  if (asked === undefined) return Number(size);
+  const trials = checkNumber(asked, 'n_trials', LIMITS.n_trials);
+  if (trials <= Number(size)) return trials;
+  throw invalid(
+    'n_trials',
+    `n_trials is ${trials}, and the grid has ${size} points: pass at most that many`,
+    {
+      value: trials,
+      size: Number(size),
+    },
+  );
+}
+
+function sizeOfGrid({ model_types, search }: ResolvedSpaces): bigint {
+  return Object.values(search).reduce(
+    (size, each) =>
+      size * (each.kind === 'choice' ? BigInt(each.choices.length) : countSteps({ step: 1, ...each })),
+    BigInt(model_types.length),
+  );
+}
+
+/** Space of a grid: every number has a step, and nothing else than parameters and kinds of models varies. Throws VAL004, VAL005. */
+function gridSpaces(resolved: ResolvedSpaces): ResolvedSpaces {
+  const { search, spaces = [], n_estimators_range: trees, learning_rate_range: rates } = resolved;
+  const other = spaces.find((space) => space !== 'params' && space !== 'ml');
+  if (other !== undefined) {
+    throw invalid(
+      'spaces',
+      `spaces must not hold ${other} with sampler grid, which searches parameters: remove it`,
+      {
+        value: other,
+      },
+    );
+  }
+  for (const [field, range] of Object.entries({ n_estimators_range: trees, learning_rate_range: rates })) {
+    if (range && range[0] !== range[1]) {
+      throw invalid(
+        field,
+        `${field} must be one value with sampler grid, such as [${range[0]}, ${range[0]}]`,
+        {
+          min: range[0],
+          max: range[1],
+        },
+      );
+    }
+  }
+  for (const [name, parameter] of Object.entries(search)) {
+    if (parameter.kind !== 'number' || parameter.step !== undefined) continue;
+    const field = `search.${name.slice(0, 60)}.step`;
+    const message = `${field} is required: a grid over a number needs the distance of its values`;
+    throw new CodedError('VAL004', { message, field, context: { min: parameter.min, max: parameter.max } });
+  }
+  return { ...resolved, grid_order: Object.keys(search) };
+}
+
+/** Throws VAL005 for a step, which only a grid has. */
+function withoutSteps(resolved: ResolvedSpaces): ResolvedSpaces {
+  for (const [name, parameter] of Object.entries(resolved.search)) {
+    if (parameter.kind === 'choice' || parameter.step === undefined) continue;
+    throw invalidSearch(name, 'has a step, which is for sampler grid: remove it, or pass that sampler', {
+      step: parameter.step,
+    });
+  }
+  return resolved;
 }
 
 function nothingToSearch(
@@ -287,7 +374,7 @@ export function resolveSearch(
 /** Warnings for unknown keys: a misspelled bound would otherwise silently search the full range of the strategy. */
 export function searchWarnings(search: Search): string[] {
   return Object.entries(search).flatMap(([name, asked]) =>
-    unknownKeyWarnings({ ...asked }, ['min', 'max', 'choices'], `search.${name}.`),
+    unknownKeyWarnings({ ...asked }, ['min', 'max', 'step', 'choices'], `search.${name}.`),
   );
 }
 
@@ -303,7 +390,7 @@ function unknownParameter(name: string, strategy: string, allowed: readonly stri
 function resolveParameter(name: string, parameter: Parameter, asked: Search[string]): SearchedParameter {
   if (parameter.kind === 'choice') {
     const choices = asked.choices ?? parameter.choices;
-    if (asked.min !== undefined || asked.max !== undefined) {
+    if (asked.min !== undefined || asked.max !== undefined || asked.step !== undefined) {
       throw invalidSearch(name, 'is a choice: pass {choices}', { allowed: parameter.choices });
     }
     const foreign = choices.find((choice) => !parameter.choices.includes(choice));
@@ -320,7 +407,13 @@ function resolveParameter(name: string, parameter: Parameter, asked: Search[stri
   if (asked.choices) throw invalidSearch(name, 'is a number: pass {min, max}', { min: lower, max: upper });
   if (min > max)
     throw invalidSearch(name, `has a min of ${min} above its max of ${max}: swap them`, { min, max });
-  return { kind, min, max };
+  if (asked.step === undefined) return { kind, min, max };
+  const step = checkNumber(asked.step, `search.${name}.step`);
+  if (step <= 0 || (kind === 'integer' && !Number.isInteger(step))) {
+    const what = kind === 'integer' ? 'an integer' : 'a number';
+    throw invalid(`search.${name}.step`, `search.${name}.step must be ${what} above 0`, { value: step });
+  }
+  return { kind, min, max, step };
 }
 
 function invalidSearch(

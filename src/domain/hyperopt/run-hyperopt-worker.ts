@@ -299,10 +299,10 @@ class Worker {
     if (known.state === 'failed') return { state: 'failed', error: known.error };
     const { windows } = known;
     if (known.state === 'pruned') return { state: 'pruned', windows };
-    const { job_id, number, value, efficiency } = known;
+    const { job_id, number, value, efficiency, figures, violation } = known;
     const own = job_id === this.#job.job_id;
     const returns = own ? null : ((await this.#deps.ledger.returnsOf(job_id, number)) ?? null);
-    return { state: 'complete', value, windows, efficiency, returns };
+    return { state: 'complete', value, windows, efficiency, returns, figures, violation };
   }
 
   #requestOf({ trial, past }: ClaimedTrial): TrialRequest {

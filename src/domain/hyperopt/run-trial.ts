@@ -1,12 +1,14 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
-import type { HyperoptJobConfig } from '#contract/hyperopt/hyperopt.ts';
+import type { HyperoptJobConfig, TrialFigures } from '#contract/hyperopt/hyperopt.ts';
 import type { Digest } from '#contract/values/digest.ts';
 import { notPermutable, type Permutation, permutedPairs } from '#engine/robustness/permuted-pairs.ts';
 import { roundNumber } from '#engine/round.ts';
 import type { PairData } from '#engine/run/history.ts';
+import { violationOf } from '#engine/search/constraints.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
 import { BacktestError, cutError } from '#engine/strategy-errors.ts';
+import { metricValue, objectiveProblem } from '#engine/walk-forward/objectives.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { createWindowCache, type WalkForwardOptions, type WindowCache } from '#engine/walk-forward/trial.ts';
@@ -18,7 +20,7 @@ export interface TrialRequest {
   readonly config: ResolvedBacktestConfig;
   readonly search: Pick<
     HyperoptJobConfig,
-    'objective_metric' | 'direction' | 'pruner' | 'backtest_period_days'
+    'objective_metric' | 'direction' | 'pruner' | 'backtest_period_days' | 'constraints'
   >;
   /** Trials that the pruner compares with, see {@link pruningHistory}. */
   readonly past: readonly PastTrial[];
@@ -34,6 +36,10 @@ export type TrialOutcome =
       readonly windows: readonly (number | null)[];
       readonly efficiency: number | null;
       readonly returns: TrialReturns | null;
+      /** Absent for a trial of an earlier version, whose result is taken over. */
+      readonly figures?: TrialFigures | undefined;
+      /** Absent without constraints. */
+      readonly violation?: number | undefined;
     }
   | { readonly state: 'pruned'; readonly windows: readonly (number | null)[] }
   | { readonly state: 'failed'; readonly error: string };
@@ -77,14 +83,18 @@ export class TrialDataOf {
   }
 }
 
-/** Part of the visible history that the pruner reads. */
+/**
+ * Part of the visible history that the pruner reads. A trial that breaks the constraints prunes no other, which may keep them with a
+ * worse value.
+ */
 export function pruningHistory(
   { pruner, direction }: Pick<HyperoptJobConfig, 'pruner' | 'direction'>,
   past: readonly PastTrial[],
 ): readonly PastTrial[] {
   if (pruner === 'none') return [];
-  if (pruner === 'median') return past.filter(({ state }) => state === 'complete');
-  const best = bestTrial(past, direction);
+  const feasible = past.filter(({ state, violation = 0 }) => state === 'complete' && violation === 0);
+  if (pruner === 'median') return feasible;
+  const best = bestTrial(feasible, direction);
   return best ? [best] : [];
 }
 
@@ -123,18 +133,24 @@ async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promise<Tria
     if (outcome.state === 'pruned') return { state: 'pruned', windows: values };
     const { efficiency, firstDay, dailyReturns } = outcome;
     const value = storable(outcome.value);
+    const { metrics, result } = outcome;
     if (value === null) {
-      return {
-        state: 'failed',
-        error: `${search.objective_metric} is undefined${undefinedReason(outcome.result.total_trades)}`,
-      };
+      return { state: 'failed', error: cutError(objectiveProblem(search.objective_metric, metrics, result)) };
     }
+    const metricOf = (metric: string) => metricValue(metric, metrics, result);
     return {
       state: 'complete',
       value,
       windows: values,
       efficiency: storable(efficiency),
       returns: { firstDay, returns: dailyReturns },
+      figures: {
+        total_trades: result.total_trades,
+        total_profit_pct: result.total_profit_pct,
+        max_drawdown_pct: result.max_drawdown_pct,
+        profit_factor: metricOf('profit_factor'),
+      },
+      ...(search.constraints && { violation: storable(violationOf(search.constraints, metricOf)) ?? 1e100 }),
     };
   } catch (error) {
     if (!(error instanceof BacktestError)) throw error;
@@ -148,8 +164,4 @@ async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promise<Tria
  */
 function storable(value: number | null): number | null {
   return value !== null && Math.abs(value) < 1e100 ? roundNumber(value) : null;
-}
-
-function undefinedReason(trades: number): string {
-  return trades === 0 ? ': no trade was made' : ` with ${trades} trades`;
 }

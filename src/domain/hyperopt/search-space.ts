@@ -1,7 +1,10 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { SearchedParameter, StoredHyperoptJob, TrialParams } from '#contract/hyperopt/hyperopt.ts';
 import { modelKindOf } from '#engine/ml/settings.ts';
+import { type Grid, gridPoint, listedDimension, steppedDimension } from '#engine/search/grid.ts';
+import { suggest } from '#engine/search/sampler.ts';
 import type { Dimension, Point, SearchSpace } from '#engine/search/space.ts';
+import type { PastTrial } from '#engine/search/trials.ts';
 import { exitDimensions, exitsOf, isExit } from './exit-space.ts';
 
 type SpaceSource = Pick<StoredHyperoptJob, 'config' | 'base'>;
@@ -29,6 +32,29 @@ function dimensionOf(name: string, parameter: SearchedParameter): Dimension {
     case 'number':
       return { kind: 'float', name, min: parameter.min, max: parameter.max };
   }
+}
+
+/** Parameters of a trial. @param past the visible history, which a grid does not need */
+export function suggestPoint(job: SpaceSource, past: readonly PastTrial[], number: number): Point {
+  const { seed, direction, sampler } = job.config;
+  if (sampler === 'grid') return canonicalPoint(job, gridPoint(gridOf(job), number));
+  return canonicalPoint(job, suggest(spaceOf(job), past, { seed, number, direction, sampler }));
+}
+
+/** Values of a grid by dimension, the slowest first: the model, then the parameters in the order of the request. */
+export function gridOf({ config }: Pick<SpaceSource, 'config'>): Grid {
+  const { search, n_estimators_range: trees, learning_rate_range: rates } = config;
+  return [
+    listedDimension('model_type', config.model_types),
+    ...(trees ? [listedDimension('n_estimators', [trees[0]])] : []),
+    ...(rates ? [listedDimension('learning_rate', [rates[0]])] : []),
+    ...(config.grid_order ?? []).map((name) => gridDimension(name, search[name]!)),
+  ];
+}
+
+function gridDimension(name: string, parameter: SearchedParameter): Grid[number] {
+  if (parameter.kind === 'choice') return listedDimension(name, parameter.choices);
+  return steppedDimension(name, { step: 1, ...parameter });
 }
 
 /**

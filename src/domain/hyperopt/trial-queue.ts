@@ -6,13 +6,18 @@ import type {
   TrialIn,
   TrialParams,
 } from '#contract/hyperopt/hyperopt.ts';
-import { suggest } from '#engine/search/sampler.ts';
-import { duplicateOf, isBetter, type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
+import {
+  compareRanks,
+  duplicateOf,
+  type PastTrial,
+  samplerLag,
+  visibleHistory,
+} from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../shared/iso-time.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import type { TrialOutcome } from './run-trial.ts';
-import { canonicalPoint, spaceOf } from './search-space.ts';
+import { suggestPoint } from './search-space.ts';
 import { endedTrials } from './trial-counts.ts';
 
 /**
@@ -112,11 +117,9 @@ export class TrialQueue {
 
   /** `wait` when the trial repeats one that still runs: which trial has the result must not depend on speed. */
   async #begin(number: number): Promise<ClaimedTrial | 'wait' | undefined> {
-    const { config, job_id } = this.#job;
+    const { job_id } = this.#job;
     const past = this.#pastOf(number);
-    const { seed, direction, sampler } = config;
-    const suggested = suggest(spaceOf(this.#job), past, { seed, number, direction, sampler });
-    const params = canonicalPoint(this.#job, suggested);
+    const params = suggestPoint(this.#job, past, number);
     if (duplicateOf(this.#before(number), params)?.state === 'running') return 'wait';
     const trial = this.#held({ schema_version: 2, job_id, number, params, attempt: 1 });
     if (!(await this.#deps.ledger.begin(trial))) return undefined;
@@ -207,8 +210,16 @@ export class TrialQueue {
     if (outcome.state === 'failed') return { ...end, state: 'failed', error: outcome.error };
     const windows = [...outcome.windows];
     if (outcome.state === 'pruned') return { ...end, state: 'pruned', windows };
-    const { value, efficiency } = outcome;
-    return { ...end, state: 'complete', windows, value, efficiency };
+    const { value, efficiency, figures, violation } = outcome;
+    return {
+      ...end,
+      state: 'complete',
+      windows,
+      value,
+      efficiency,
+      ...(figures && { figures }),
+      ...(violation !== undefined && { violation }),
+    };
   }
 }
 
@@ -220,8 +231,15 @@ function areEqual(a: TrialParams, b: TrialParams): boolean {
 /** Part of a trial that is visible to later ones. */
 export function pastTrial(trial: StoredTrial): PastTrial {
   const { number, params, state } = trial;
-  const value = state === 'complete' ? trial.value : null;
-  return { number, params, state, value, ...('windows' in trial && { windows: trial.windows }) };
+  const complete = state === 'complete' ? trial : undefined;
+  return {
+    number,
+    params,
+    state,
+    value: complete?.value ?? null,
+    ...(complete?.violation !== undefined && { violation: complete.violation }),
+    ...('windows' in trial && { windows: trial.windows }),
+  };
 }
 
 /**
@@ -236,10 +254,14 @@ function countsAfter(
 ): TrialCounts {
   const counted = { ...counts, [outcome.state]: counts[outcome.state] + 1 };
   if (outcome.state !== 'complete') return counted;
-  const { best_value, best_trial } = counts;
-  const best =
-    best_value === null ||
-    isBetter(outcome.value, best_value, direction) ||
-    (outcome.value === best_value && number < best_trial!);
-  return best ? { ...counted, best_value: outcome.value, best_trial: number } : counted;
+  const { best_value, best_trial, best_violation: known } = counts;
+  const { value, violation } = outcome;
+  const best = best_value === null ? null : { value: best_value, number: best_trial!, violation: known };
+  if (best && compareRanks({ value, number, violation }, best, direction) > 0) return counted;
+  return {
+    ...counted,
+    best_value: value,
+    best_trial: number,
+    ...(violation !== undefined && { best_violation: violation }),
+  };
 }

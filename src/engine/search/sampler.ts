@@ -97,7 +97,10 @@ function bestOf(
   return best;
 }
 
-/** Order: complete trials by value; then pruned trials by number of windows, then by their last window. Ties by number. */
+/**
+ * Order: complete trials, feasible ones first and the others by violation, by value; then pruned trials by number of windows, then by
+ * their last window. Ties by number.
+ */
 function byRank(direction: Direction): (a: PastTrial, b: PastTrial) => number {
   const sign = direction === 'maximize' ? -1 : 1;
   const reached = ({ state, windows }: PastTrial) =>
@@ -106,5 +109,7 @@ function byRank(direction: Direction): (a: PastTrial, b: PastTrial) => number {
     const result = state === 'complete' ? value : (windows?.at(-1) ?? null);
     return result === null ? Number.MAX_VALUE : sign * result;
   };
-  return (a, b) => reached(b) - reached(a) || cost(a) - cost(b) || a.number - b.number;
+  const missed = ({ violation = 0 }: PastTrial) => violation;
+  return (a, b) =>
+    reached(b) - reached(a) || missed(a) - missed(b) || cost(a) - cost(b) || a.number - b.number;
 }

@@ -10,6 +10,8 @@ export interface PastTrial {
   readonly state: TrialState;
   /** The objective; null unless complete. */
   readonly value: number | null;
+  /** By how much a complete trial misses the constraints, 0: feasible. Default 0. */
+  readonly violation?: number | undefined;
   /** Objective of each finished walk-forward window, in order; null where undefined. */
   readonly windows?: readonly (number | null)[];
 }
@@ -49,15 +51,39 @@ export function duplicateOf<T extends Pick<PastTrial, 'params'>>(
   return earlier.find(({ params }) => names.every((name) => params[name] === point[name]));
 }
 
-/** Complete trial with the best value, ties by the smallest number; undefined without a complete trial. */
-export function bestTrial(past: readonly PastTrial[], direction: Direction): PastTrial | undefined {
-  let best: PastTrial | undefined;
+/** A complete trial as it is ranked. */
+export interface RankedTrial {
+  readonly number: number;
+  readonly value: number;
+  readonly violation?: number | undefined;
+}
+
+/**
+ * Order of complete trials, the best first: feasible ones before others, which are in the order of their violation; then by value; then
+ * by number.
+ */
+export function compareRanks(a: RankedTrial, b: RankedTrial, direction: Direction): number {
+  const missed = (a.violation ?? 0) - (b.violation ?? 0);
+  if (missed !== 0) return missed;
+  if (a.value === b.value) return a.number - b.number;
+  return isBetter(a.value, b.value, direction) ? -1 : 1;
+}
+
+/** The best complete trial by {@link compareRanks}; undefined without a complete trial. */
+export function bestTrial<T extends PastTrial>(
+  past: readonly T[],
+  direction: Direction,
+): (T & { readonly value: number }) | undefined {
+  let best: (T & { readonly value: number }) | undefined;
   for (const trial of past) {
-    if (trial.state !== 'complete' || trial.value === null) continue;
-    const isFirst = !best || (trial.value === best.value && trial.number < best.number);
-    if (isFirst || isBetter(trial.value, best!.value!, direction)) best = trial;
+    if (!isComplete(trial)) continue;
+    if (!best || compareRanks(trial, best, direction) < 0) best = trial;
   }
   return best;
+}
+
+function isComplete<T extends PastTrial>(trial: T): trial is T & { readonly value: number } {
+  return trial.state === 'complete' && trial.value !== null;
 }
 
 /** True if value `a` is strictly better than `b`. */

@@ -4,6 +4,12 @@ import type { Direction } from '#contract/hyperopt/hyperopt.ts';
 import { RENAMED_METRICS } from '#contract/values/metric-labels.ts';
 import { comparableValue } from '#contract/values/undefined-metrics.ts';
 import { METRIC_DEFINITIONS } from '../metrics/catalogue.ts';
+import {
+  type Expression,
+  ExpressionError,
+  evaluateExpression,
+  parseExpression,
+} from './objective-expression.ts';
 
 /** A metric that a search can optimize. */
 export interface Objective {
@@ -73,22 +79,62 @@ export function findObjective(name: string): Objective | undefined {
   return OBJECTIVES.find((each) => each.name === present);
 }
 
-/** @throws RangeError for a name without an objective */
-export function requireObjective(name: string): void {
-  if (findObjective(name)) return;
-  throw new RangeError(
-    `${JSON.stringify(name)} is not a metric that can be optimized. Use the name of a report metric, fees or funding.`,
-  );
+/**
+ * Parses an expression of metrics.
+ *
+ * @throws ExpressionError with the position of an unknown name or a wrong character, and for an expression without a metric
+ */
+export function parseObjective(text: string): Expression {
+  const expression = parseExpression(text, (name) => findObjective(name) !== undefined);
+  if (expression.metrics.length === 0) throw new ExpressionError('The expression names no metric', 0);
+  return expression;
+}
+
+/** @throws RangeError for neither a metric nor an expression of metrics */
+export function requireObjective(objective: string): void {
+  if (findObjective(objective)) return;
+  try {
+    parseObjective(objective);
+  } catch (cause) {
+    throw new RangeError(
+      `${JSON.stringify(objective)} is not a metric that can be optimized, nor an expression of such. Use the name of a report metric, fees or funding.`,
+      { cause },
+    );
+  }
 }
 
 /**
- * Objective of a run. Null where undefined, as in the report: a Sharpe ratio without trades is null, not 0. A profit factor that
- * counts as infinite is the number of the result.
+ * Objective of a run; null where {@link objectiveProblem} has a reason.
  *
- * @param objective a name with an objective
+ * @param objective a name with an objective, or an expression of such
  */
 export function objectiveValue(objective: string, metrics: Metrics, result: BacktestResult): number | null {
-  const { name } = findObjective(objective)!;
+  if (findObjective(objective)) return metricValue(objective, metrics, result);
+  const expression = parseObjective(objective);
+  // NaN of an undefined metric makes the whole expression NaN, in min and max too.
+  const value = evaluateExpression(expression, (name) => metricValue(name, metrics, result) ?? Number.NaN);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** Why the objective of a run has no value. */
+export function objectiveProblem(objective: string, metrics: Metrics, result: BacktestResult): string {
+  const trades = result.total_trades;
+  const why = trades === 0 ? ': no trade was made' : ` with ${trades} trades`;
+  if (findObjective(objective)) return `${objective} is undefined${why}`;
+  const { metrics: names } = parseObjective(objective);
+  const missing = names.find((name) => metricValue(name, metrics, result) === null);
+  if (missing !== undefined) return `${objective} is undefined: ${missing} is undefined${why}`;
+  return `${objective} is not finite${why}: a division by zero, or the root or logarithm of a number that has none`;
+}
+
+/**
+ * Value of a metric of a run. Null where undefined, as in the report: a Sharpe ratio without trades is null, not 0. A profit factor that
+ * counts as infinite is the number of the result.
+ *
+ * @param metric a name with an objective
+ */
+export function metricValue(metric: string, metrics: Metrics, result: BacktestResult): number | null {
+  const { name } = findObjective(metric)!;
   if (name === 'fees' || name === 'funding') return result[name];
   if (name === 'profit_factor' && comparableValue(result, name) !== null) return result.profit_factor;
   const { family } = METRIC_DEFINITIONS[name as keyof typeof METRIC_DEFINITIONS];

@@ -76,7 +76,7 @@ export function jobView(
 }
 
 function countsView({ trials, permutations, permuted_searches }: AllCounts) {
-  const { total, best_value, best_trial } = trials;
+  const { total, best_value, best_trial, best_violation = 0 } = trials;
   return {
     progress: progressOf({ trials, permutations, permuted_searches }),
     current_trial: endedTrials(trials),
@@ -84,6 +84,7 @@ function countsView({ trials, permutations, permuted_searches }: AllCounts) {
     permutations: permutations === undefined ? null : { ended: permuted_searches ?? 0, total: permutations },
     best_value,
     best_trial,
+    feasible: best_trial === null ? null : best_violation === 0,
   };
 }
 
@@ -94,10 +95,12 @@ export function progressOf(counts: AllCounts): number {
 }
 
 export function resultView({ job, equity }: HyperoptResultData): z.input<typeof HyperoptResult> {
-  const { job_id, outcome, trials } = job;
+  const { job_id, trials } = job;
+  const { best_violation = 0, ...outcome } = job.outcome;
   return {
     job_id,
     ...outcome,
+    feasible: best_violation === 0,
     best_params: foundParams(outcome.best_params),
     best_trials: outcome.best_trials.map((trial) => ({ ...trial, params: foundParams(trial.params) })),
     distinct_runs: outcome.distinct_runs ?? null,
@@ -122,11 +125,17 @@ function lookAheadOfSearch(job: StoredHyperoptJob): LookAhead | null {
 export function trialView(trial: StoredTrial, job: StoredHyperoptJob): z.input<typeof HyperoptTrial> {
   const { number, state, params, started_at, attempt, worker } = trial;
   const ended = trial.state === 'running' ? null : trial;
+  const complete = trial.state === 'complete' ? trial : null;
   return {
     number,
     state,
     params: foundParams(params),
-    value: trial.state === 'complete' ? trial.value : null,
+    value: complete?.value ?? null,
+    total_trades: complete?.figures?.total_trades ?? null,
+    total_profit_pct: complete?.figures?.total_profit_pct ?? null,
+    max_drawdown_pct: complete?.figures?.max_drawdown_pct ?? null,
+    profit_factor: complete?.figures?.profit_factor ?? null,
+    violation: complete && (complete.violation ?? 0),
     windows: 'windows' in trial ? trial.windows : [],
     duplicate_of: ended?.same_as ?? null,
     same_as: ended?.same_as ?? null,

@@ -78,6 +78,54 @@ describe('resumed hyperopt job', () => {
     expect((await counted('eve')).trials).toBe(0);
   });
 
+  it('resumed grid with constraints runs the other points and keeps violations and figures', async () => {
+    const config: Parameters<typeof newHyperopt>[0] = {
+      n_trials: 12,
+      sampler: 'grid',
+      pruner: 'none',
+      model_types: ['xgboost'],
+      n_estimators_range: [20, 20],
+      learning_rate_range: [0.1, 0.1],
+      search: { fast: { kind: 'integer', min: 1, max: 23, step: 2 } },
+      grid_order: ['fast'],
+      constraints: [{ metric: 'total_trades', bound: 'min', limit: 10, divisor: 10 }],
+    };
+    const old = await newHyperopt(config);
+    let runs = 0;
+    const trialOf = async (request: Parameters<typeof computeTrial>[0]): ReturnType<typeof computeTrial> => {
+      const fast = Number(request.config.params.fast);
+      const figures = { total_trades: fast, total_profit_pct: 1, max_drawdown_pct: 2, profit_factor: null };
+      // Fewer trades earn more: the best feasible trial is the first with ten trades.
+      const outcome = await computeTrial(request);
+      if (outcome.state !== 'complete') return outcome;
+      return { ...outcome, value: -fast, figures, violation: Math.max(0, 10 - fast) / 10 };
+    };
+    const killed: TrialRunner['run'] = async (request) => {
+      if (++runs === 7) await deps().hyperoptJobs.cancel(old, new Date().toISOString());
+      return trialOf(request);
+    };
+    await work(old, 0, deps({ ...computing, run: killed }));
+    runs = 0;
+    const jobId = await newHyperopt(config, { resumed_from: old });
+    const counted: TrialRunner['run'] = (request) => {
+      runs++;
+      return trialOf(request);
+    };
+    await work(jobId, 0, deps({ ...computing, run: counted }));
+    const { job, trials } = await read(jobId);
+    expect(runs).toBe(12 - 6);
+    expect(trials.map(({ params }) => params.fast)).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23]);
+    expect(trials.map((trial) => (trial.state === 'complete' ? trial.violation : null))).toEqual([
+      0.9, 0.7, 0.5, 0.3, 0.1, 0, 0, 0, 0, 0, 0, 0,
+    ]);
+    expect(trials[2]).toMatchObject({ figures: { total_trades: 5 } });
+    expect(job).toMatchObject({
+      status: 'completed',
+      trials: { best_trial: 5, best_value: -11, best_violation: 0 },
+      outcome: { best_trial: 5, best_violation: 0 },
+    });
+  });
+
   it.each([
     ['code', { codeDigest: 'another', dataDigest }],
     ['candles', { codeDigest, dataDigest: 'others' }],

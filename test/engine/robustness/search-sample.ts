@@ -117,5 +117,5 @@ export async function pValue(seed: number, candles: Candles, trials?: number): P
   for (let number = 0; number < SEARCHES; number++)
     permuted.push(await searchPermuted(job, number, (request) => runRequested(data, request)));
   expect(permuted.filter(({ value }) => value === null)).toEqual([]);
-  return permutationTest(best.value!, permuted, 'maximize').p_value!;
+  return permutationTest({ value: best.value! }, permuted, 'maximize').p_value!;
 }

@@ -2889,6 +2889,8 @@ class HyperoptJob(TypedDict):
     best_value: float | None
     """null before the first complete trial"""
     best_trial: int | None
+    feasible: bool | None
+    """false: no trial keeps the constraints yet, and the best one misses them least. null before the first complete trial"""
     error: str | None
     """Present when failed"""
     queue: QueueState | None
@@ -2990,7 +2992,10 @@ class HyperoptJobConfig(TypedDict):
     """Absent when no models are trained"""
     backtest_period_days: int
     objective_metric: str
+    """A metric, or an expression of metrics"""
     direction: Literal["maximize", "minimize"]
+    constraints: NotRequired[list[HyperoptJobConfigConstraintsItem]]
+    """Limits of the metrics of a trial; absent without any"""
     model_types: list[str]
     """As in the request; only `none` when no models are trained"""
     n_estimators_range: NotRequired[list[int]]
@@ -3001,14 +3006,24 @@ class HyperoptJobConfig(TypedDict):
     """Search spaces; absent when the request has neither spaces nor models"""
     search: dict[str, HyperoptJobConfigSearchValue1 | HyperoptJobConfigSearchValue2]
     """Searched parameters of the strategy"""
+    grid_order: NotRequired[list[str]]
+    """Names of `search` in the order of a grid: the first varies slowest; absent otherwise"""
     date_range: HyperoptJobConfigDateRange
     """Traded interval: `start` is the first candle. Training data precede it"""
-    sampler: Literal["tpe", "random"]
+    sampler: Literal["tpe", "random", "grid"]
     pruner: Literal["wilcoxon", "median", "none"]
     seed: int
     workers: int
     permutations: NotRequired[int]
     """Searches on permuted candles; absent without any"""
+
+
+class HyperoptJobConfigConstraintsItem(TypedDict):
+    metric: str
+    bound: Literal["min", "max"]
+    limit: float
+    divisor: float
+    """Size of a miss that counts 1 in `violation`"""
 
 
 class HyperoptJobConfigDateRange(TypedDict):
@@ -3024,6 +3039,8 @@ class HyperoptJobConfigSearchValue1(TypedDict):
     kind: Literal["integer", "number"]
     min: float
     max: float
+    step: NotRequired[float]
+    """Distance of the values of a grid; absent otherwise"""
 
 
 class HyperoptJobConfigSearchValue2(TypedDict):
@@ -3091,15 +3108,17 @@ class HyperoptRequest(TypedDict):
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
     """Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: always fetch from the exchange. Default: "if_stale\""""
     n_trials: NotRequired[int | None]
-    """Number of trials. Default: 100"""
+    """Number of trials; with sampler `grid` by default the number of its points. Default: 100"""
     train_period_days: NotRequired[int | None]
     """Training window of each model, days. Default: 30"""
     backtest_period_days: NotRequired[int | None]
     """Out-of-sample days per window. Each window has a model of its own. Default: 7"""
     objective_metric: NotRequired[str | None]
-    """Numeric metric of the backtest result or report. Default: "sharpe_ratio\""""
+    """Metric of the backtest result or report, or an expression of such with `direction`: numbers, + - * /, parentheses, min max abs sqrt log, at most 500 characters. Default: "sharpe_ratio\""""
     direction: NotRequired[Literal["maximize", "minimize"] | None]
-    """Default: the direction in which the metric improves"""
+    """Default: the direction in which the metric improves; required for an expression"""
+    constraints: NotRequired[dict[str, float] | list[dict[str, Any]] | None]
+    """Limits that the best trial keeps: `{min_trades, max_drawdown_pct, min_profit_factor}`, each above 0, or up to 20 of `{metric, min?, max?}`. Without a feasible trial the one that misses least is the best"""
     model_types: NotRequired[list[str] | None]
     """Classifier kinds to choose from: depthwise_gbdt, leafwise_gbdt, symmetric_gbdt, logistic_regression, or the aliases xgboost, XGBoostClassifier, lightgbm, LightGBMClassifier, catboost, CatboostClassifier. `none` only means the same as `models: none`. Default: ["depthwise_gbdt","leafwise_gbdt","symmetric_gbdt"]"""
     models: NotRequired[Literal["none"] | None]
@@ -3111,7 +3130,7 @@ class HyperoptRequest(TypedDict):
     learning_rate_range: NotRequired[list[float] | None]
     """[min, max] of the learning rate, searched on a logarithmic scale. Default: [0.01,0.3]"""
     search: NotRequired[dict[str, HyperoptRequestSearchValue] | None]
-    """Parameters of the strategy to search: name -> `{min, max}` or `{choices}` within the range of the strategy; `{}`: the whole range"""
+    """Parameters of the strategy to search: name -> `{min, max}` or `{choices}` within the range of the strategy; `{}`: the whole range. With sampler `grid` also `step`: 1 by default for integers, required for numbers; the first parameter varies slowest"""
     date_range: NotRequired[HyperoptRequestDateRange | None]
     """Traded interval, at most 1000 windows: `start` is the first traded candle; training data precede it. Default: 4 times backtest_period_days (without models 90 days) up to the newest stored candle, else now"""
     stake_amount: NotRequired[float | Literal["unlimited"] | None]
@@ -3150,8 +3169,8 @@ class HyperoptRequest(TypedDict):
     """A pair may have several trades at a time, up to max_open_trades of all pairs. Default: false"""
     margin_mode: NotRequired[Literal["isolated", "cross"] | None]
     """`isolated`: the stake is the margin of a position. `cross`: the account is, less what other positions must keep. Default: "isolated\""""
-    sampler: NotRequired[Literal["tpe", "random"] | None]
-    """Sampler of the trial parameters. Default: "tpe\""""
+    sampler: NotRequired[Literal["tpe", "random", "grid"] | None]
+    """Sampler of the trial parameters; `grid`: every combination of `search`, at most 10,000. Default: "tpe\""""
     pruner: NotRequired[Literal["wilcoxon", "median", "none"] | None]
     """Test that stops a trial whose windows are worse than those of the best. Default: "wilcoxon\""""
     seed: NotRequired[int | None]
@@ -3183,6 +3202,7 @@ class HyperoptRequestOrderTypes(TypedDict):
 class HyperoptRequestSearchValue(TypedDict):
     min: NotRequired[float | None]
     max: NotRequired[float | None]
+    step: NotRequired[float | None]
     choices: NotRequired[list[float | str | bool] | None]
 
 
@@ -3212,11 +3232,13 @@ class HyperoptResult(TypedDict):
     best_params: HyperoptTrialParams
     best_value: float
     best_trial: int
+    feasible: bool
+    """false: no trial keeps the constraints, and the best one misses them least; true without constraints"""
     n_trials_completed: int
     """Complete trials; pruned ones are excluded"""
     study_name: str
     best_trials: list[HyperoptResultBestTrialsItem]
-    """The ten best; the earlier of equal ones first"""
+    """The ten best: feasible ones by value, then the others by violation; the earlier of equal ones first"""
     overfitting: OverfittingReport
     distinct_runs: int | None
     """Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed"""
@@ -3297,6 +3319,8 @@ class HyperoptSummary(TypedDict):
     best_value: float | None
     """null before the first complete trial"""
     best_trial: int | None
+    feasible: bool | None
+    """false: no trial keeps the constraints yet, and the best one misses them least. null before the first complete trial"""
     error: str | None
     """Present when failed"""
     queue: QueueState | None
@@ -3314,6 +3338,7 @@ class HyperoptSummary(TypedDict):
     date_range: HyperoptSummaryDateRange
     """Traded interval: `start` is the first candle. Training data precede it"""
     objective_metric: str
+    """A metric, or an expression of metrics"""
     direction: Literal["maximize", "minimize"]
     look_ahead: Literal["certified", "sampled", "not_checked", "found"] | None
     """State of the look-ahead bias check, of which the job has the rest. `found`: the metrics cannot be earned; such a run comes after all others in every order of a metric and is never the best. null until completed"""
@@ -3346,6 +3371,16 @@ class HyperoptTrial(TypedDict):
     params: HyperoptTrialParams
     value: float | None
     """Objective value; null unless complete"""
+    total_trades: int | None
+    """As in the result of a backtest; null unless complete, where undefined, and in trials of earlier versions"""
+    total_profit_pct: float | None
+    """As in the result of a backtest; null unless complete, where undefined, and in trials of earlier versions"""
+    max_drawdown_pct: float | None
+    """As in the result of a backtest; null unless complete, where undefined, and in trials of earlier versions"""
+    profit_factor: float | None
+    """As in the result of a backtest; null unless complete, where undefined, and in trials of earlier versions"""
+    violation: float | None
+    """By how much the trial misses the constraints, 0: feasible; null unless complete"""
     windows: list[float | None]
     """Objective value of each evaluated window; null when undefined"""
     duplicate_of: int | None
