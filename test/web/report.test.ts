@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { seedBacktest } from './support/seed.ts';
+import { seedBacktest, seedVersion } from './support/seed.ts';
 
 describe.skipIf(!hasChromium)('the report of a backtest', () => {
   let dashboard: Dashboard;
@@ -30,6 +30,62 @@ describe.skipIf(!hasChromium)('the report of a backtest', () => {
     await page.getByText(/known biases of this result/).click();
     expect(await page.locator('.report-biases li').count()).toBeGreaterThan(1);
     expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('links lead to the sections by keyboard, stay in view, and mark the one that is seen', async () => {
+    const { page, findings, problems, close } = await dashboard.open(`/backtests/${id}`);
+    const nav = page.getByRole('navigation', { name: 'Sections' });
+    const costs = nav.getByRole('link', { name: 'Drawdowns and costs' });
+    await page.locator('.report-trades tr[aria-rowindex]').first().waitFor();
+    await costs.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('report-costs');
+    const heading = page.getByRole('heading', { name: /^Drawdowns/ });
+    await expect
+      .poll(async () => {
+        const { y } = (await heading.boundingBox())!;
+        const { y: top, height } = (await nav.boundingBox())!;
+        return top >= 0 && y >= top + height && y < 200;
+      })
+      .toBe(true);
+    await expect.poll(() => nav.locator('[aria-current]').textContent()).toBe('Drawdowns and costs');
+    expect(await findings()).toEqual([]);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('the candles are beside the trades on a wide screen, above them on another', async () => {
+    for (const [size, isBeside] of [
+      ['wide', true],
+      ['desktop', false],
+    ] as const) {
+      const { page, isTooWide, close } = await dashboard.open(`/backtests/${id}`, { size });
+      const list = page.getByRole('region', { name: 'List of trades' });
+      await list.waitFor();
+      const [candles, trades] = [page.getByRole('region', { name: 'Candles' }), list];
+      const [a, b] = [(await candles.boundingBox())!, (await trades.boundingBox())!];
+      expect(b.x >= a.x + a.width, size).toBe(isBeside);
+      expect(b.y >= a.y + a.height, size).toBe(!isBeside);
+      expect(await isTooWide()).toBe(false);
+      await close();
+    }
+  });
+
+  test('the head has owner, time to the second and the version that was registered of the run', async () => {
+    const { platform } = dashboard;
+    const run = await seedBacktest(platform, {
+      date_range: { start: '2024-01-01T06:00:00Z', end: '2024-02-01T00:00:00Z' },
+    });
+    const version = await seedVersion(platform, run);
+    const { created_at } = (await platform.get(`/api/v1/backtests/${run}`)).body;
+    const { page, close } = await dashboard.open(`/backtests/${run}`);
+    const facts = page.locator('.report-facts');
+    await facts.getByRole('link', { name: `version ${version}` }).waitFor();
+    const text = await facts.textContent();
+    expect(text).toContain('Owner anonymous');
+    expect(text).toContain(`Submitted ${created_at.slice(0, 19).replace('T', ' ')} UTC`);
+    expect(text).toContain('Range 2024-01-01 06:00 to 2024-02-01 UTC');
     await close();
   });
 

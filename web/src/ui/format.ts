@@ -121,6 +121,11 @@ export function utcSeconds(time: string | number | Date): string {
   return isoOf(time).slice(0, 19).replace('T', ' ');
 }
 
+/** In UTC, to the minute, or to the second where the time is not a whole minute. */
+export function utcFull(time: string | number | Date): string {
+  return isoOf(time).slice(17, 19) === '00' ? utcTime(time) : utcSeconds(time);
+}
+
 /** `2026-11-23` in UTC. */
 export function utcDate(time: string | number | Date): string {
   return isoOf(time).slice(0, 10);

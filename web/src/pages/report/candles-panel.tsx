@@ -1,6 +1,6 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { isFile } from '../../api/client.ts';
-import { price, shortPair, signed, tone, utcTime } from '../../ui/format.ts';
+import { price, shortPair, signed, tone, utcFull } from '../../ui/format.ts';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { timeframeSeconds, useCandles } from './candle-window.ts';
 import type { Job, ReportData } from './data.ts';
@@ -115,7 +115,7 @@ function TradeLine({ trade }: { readonly trade: TradeRow | undefined }) {
         {trade.side === 'long' ? '↑' : '↓'} {trade.side} #{trade.id}
       </span>
       <span>
-        {utcTime(trade.opened_at * 1_000)} to {utcTime(trade.closed_at * 1_000)} UTC
+        {utcFull(trade.opened_at * 1_000)} to {utcFull(trade.closed_at * 1_000)} UTC
       </span>
       <span>
         Entry <b>{price(trade.entry_price)}</b>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { SIMULATED } from '#contract/values/names.ts';
 import { isFile } from '../../api/client.ts';
-import { listed, shortPair, utcDate } from '../../ui/format.ts';
+import { listed, shortPair, utcDate, utcFull } from '../../ui/format.ts';
 import { Age, FoundMark, PageHead, Status, Time } from '../../ui/parts.tsx';
 import type { Job } from './data.ts';
 
@@ -9,7 +9,13 @@ import type { Job } from './data.ts';
 const NAMED_PAIRS = 6;
 
 /** Strategy, status and what was run on which data. */
-export function JobHead({ job, actions }: { readonly job: Job; readonly actions: ReactNode }) {
+export function JobHead(props: {
+  readonly job: Job;
+  readonly actions: ReactNode;
+  /** Further facts, which only the platform knows. */
+  readonly facts?: ReactNode;
+}) {
+  const { job, actions } = props;
   const { pairs, trading_mode, timeframe, timeframe_detail, exchange, date_range } = job.config;
   return (
     <PageHead title={job.strategy} actions={actions}>
@@ -25,7 +31,7 @@ export function JobHead({ job, actions }: { readonly job: Job; readonly actions:
           {timeframe_detail && `, detail ${timeframe_detail}`}
         </Fact>
         <Fact name="Range">
-          {utcDate(date_range.start)} to {utcDate(date_range.end)} UTC
+          {dayOrTime(date_range.start)} to {dayOrTime(date_range.end)} UTC
         </Fact>
         <Fact name="Exchange">
           {exchange === SIMULATED ? (
@@ -38,17 +44,35 @@ export function JobHead({ job, actions }: { readonly job: Job; readonly actions:
         </Fact>
         {job.experiment_name && <Fact name="Experiment">{job.experiment_name}</Fact>}
         {job.registered && (
-          <Fact name="Version">
+          <Fact name="Begun from">
             {job.registered.model_name} {job.registered.version}
           </Fact>
         )}
-        <Fact name="Submitted">{isFile() ? <Time at={job.created_at} /> : <Age at={job.created_at} />}</Fact>
+        <Fact name="Submitted">
+          <Time at={job.created_at} hasSeconds />
+          {!isFile() && (
+            <>
+              {' '}
+              (<Age at={job.created_at} />)
+            </>
+          )}
+        </Fact>
+        {props.facts}
       </p>
     </PageHead>
   );
 }
 
-function Fact(props: { readonly name: string; readonly title?: string; readonly children: ReactNode }) {
+/** A day, or a time that is not its midnight. */
+function dayOrTime(time: string): string {
+  return Date.parse(time) % 86_400_000 === 0 ? utcDate(time) : utcFull(time);
+}
+
+export function Fact(props: {
+  readonly name: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}) {
   return (
     <span title={props.title}>
       <span className="faint">{props.name}</span> {props.children}

@@ -4,6 +4,7 @@ import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { JobActions } from './job-actions.tsx';
 import { JobHead } from './job-head.tsx';
+import { OwnerFacts } from './owner-facts.tsx';
 import { Report } from './report.tsx';
 import { ReportStateContext } from './search.ts';
 import { useJobId, useUrlState } from './url-state.ts';
@@ -25,7 +26,7 @@ export function ReportPage() {
     <Loaded query={job} skeleton={<Skeleton rows={24} className="panel" />}>
       {(data) => (
         <ReportStateContext value={state}>
-          <JobHead job={data} actions={<JobActions job={data} />} />
+          <JobHead job={data} actions={<JobActions job={data} />} facts={<OwnerFacts job={data} />} />
           {data.status === 'completed' && !data.results_deleted ? (
             <Report
               job={data}

@@ -11,6 +11,7 @@ import { FiguresPanel } from './figures-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
+import { Section, SectionNav } from './section-nav.tsx';
 import { TablesPanel } from './tables-panel.tsx';
 import { MetricTiles } from './tiles.tsx';
 import { TradesSection } from './trades-panel.tsx';
@@ -40,29 +41,44 @@ export function Report(props: {
     <Loaded query={report} skeleton={<ReportSkeleton />}>
       {(data) => (
         <>
-          <NoticesPanel report={data} job={job} />
-          <MetricTiles report={data} currency={currency} />
-          {data.assumptions && <AssumptionsPanel assumptions={data.assumptions} currency={currency} />}
-          <EquityPanel id={job.job_id} report={data} currency={currency} />
-          <MonthsPanel report={data} />
-          <TradesSection job={job} report={data} currency={currency} />
-          <TablesPanel report={data} currency={currency} />
-          <div className="report-pair">
-            <DrawdownsPanel report={data} currency={currency} />
-            <CostsPanel report={data} currency={currency} />
-          </div>
+          <SectionNav without={data.robustness ? [] : ['robustness']} />
+          <Section id="figures">
+            <NoticesPanel report={data} job={job} />
+            <MetricTiles report={data} currency={currency} />
+            {data.assumptions && <AssumptionsPanel assumptions={data.assumptions} currency={currency} />}
+          </Section>
+          <Section id="equity">
+            <EquityPanel id={job.job_id} report={data} currency={currency} />
+            <MonthsPanel report={data} />
+          </Section>
+          <Section id="trades">
+            <TradesSection job={job} report={data} currency={currency} />
+          </Section>
+          <Section id="groups">
+            <TablesPanel report={data} currency={currency} />
+          </Section>
+          <Section id="costs">
+            <div className="report-pair">
+              <DrawdownsPanel report={data} currency={currency} />
+              <CostsPanel report={data} currency={currency} />
+            </div>
+          </Section>
           {data.robustness && (
-            <Suspense fallback={<Skeleton rows={14} className="panel" />}>
-              <RobustnessPanel robustness={data.robustness} currency={currency} />
-            </Suspense>
+            <Section id="robustness">
+              <Suspense fallback={<Skeleton rows={14} className="panel" />}>
+                <RobustnessPanel robustness={data.robustness} currency={currency} />
+              </Suspense>
+            </Section>
           )}
           {(data.universe || data.locks || data.informative || data.models) && (
             <Suspense fallback={<Skeleton rows={8} className="panel" />}>
               <RarePanels report={data} />
             </Suspense>
           )}
-          <FiguresPanel report={data} currency={currency} />
-          <ProvenancePanel report={data} job={job} hyperopt={props.hyperopt} />
+          <Section id="provenance">
+            <FiguresPanel report={data} currency={currency} />
+            <ProvenancePanel report={data} job={job} hyperopt={props.hyperopt} />
+          </Section>
         </>
       )}
     </Loaded>

@@ -1,4 +1,4 @@
-import { duration, NO_VALUE, price, shortPair, signed, tone, utcTime, value } from '../../ui/format.ts';
+import { duration, NO_VALUE, price, shortPair, signed, tone, utcFull, value } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
 import { NO_TAG, type TradeRow } from './trades.ts';
 
@@ -42,11 +42,11 @@ export const TRADE_COLUMNS: readonly Column<TradeRow>[] = [
   number('profit', 'Profit', 112, (row) => signed(row.profit, 'quote'), true),
   text('exit_reason', 'Exit reason', 150, ({ exit_reason }) => exit_reason),
   {
-    ...number('opened_at', 'Opened (UTC)', 140, (row) => utcTime(row.opened_at * 1_000)),
+    ...number('opened_at', 'Opened (UTC)', 150, (row) => utcFull(row.opened_at * 1_000)),
     isNumber: false,
   },
   {
-    ...number('closed_at', 'Closed (UTC)', 140, (row) => utcTime(row.closed_at * 1_000)),
+    ...number('closed_at', 'Closed (UTC)', 150, (row) => utcFull(row.closed_at * 1_000)),
     isNumber: false,
   },
   number('duration_minutes', 'Duration', 92, (row) => duration(row.duration_minutes * 60)),

@@ -54,44 +54,46 @@ export function TradesSection(props: {
   }
   return (
     <>
-      <CandlesPanel
-        job={job}
-        report={report}
-        trades={rows}
-        selected={selected}
-        actions={<StepButtons step={step} selected={selected} />}
-      />
-      <Panel
-        title={`Trades${currency && `, ${currency}`}`}
-        actions={
-          <span className="muted" role="status">
-            {sorted ? countText(sorted, total, currency) : 'Loading'}
-          </span>
-        }
-      >
-        <Filters report={report} search={search} change={change} />
-        {sorted ? (
-          <div className="report-trades">
-            {sorted.length > 0 ? (
-              <VirtualTable
-                rows={sorted}
-                columns={TRADE_COLUMNS}
-                idOf={idOf}
-                label="List of trades"
-                order={order}
-                onOrder={onOrder}
-                isSorted
-                selected={search.trade}
-                onPick={onPick}
-              />
-            ) : (
-              <Empty title="No trade matches the filters">Clear them, or choose others.</Empty>
-            )}
-          </div>
-        ) : (
-          <Skeleton rows={12} className="report-trades" />
-        )}
-      </Panel>
+      <div className="report-beside">
+        <CandlesPanel
+          job={job}
+          report={report}
+          trades={rows}
+          selected={selected}
+          actions={<StepButtons step={step} selected={selected} />}
+        />
+        <Panel
+          title={`Trades${currency && `, ${currency}`}`}
+          actions={
+            <span className="muted" role="status">
+              {sorted ? countText(sorted, total, currency) : 'Loading'}
+            </span>
+          }
+        >
+          <Filters report={report} search={search} change={change} />
+          {sorted ? (
+            <div className="report-trades">
+              {sorted.length > 0 ? (
+                <VirtualTable
+                  rows={sorted}
+                  columns={TRADE_COLUMNS}
+                  idOf={idOf}
+                  label="List of trades"
+                  order={order}
+                  onOrder={onOrder}
+                  isSorted
+                  selected={search.trade}
+                  onPick={onPick}
+                />
+              ) : (
+                <Empty title="No trade matches the filters">Clear them, or choose others.</Empty>
+              )}
+            </div>
+          ) : (
+            <Skeleton rows={12} className="report-trades" />
+          )}
+        </Panel>
+      </div>
       <section className="panel" aria-label="Distribution of the results">
         {filtered?.length ? (
           <DistributionChart rows={filtered} />
