@@ -47,6 +47,7 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'getDataFreshness',
     'listChallenges',
     'listModelApprovals',
+    'getApproval',
   ],
   'who may see what, how long it is kept, and who did what: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),

@@ -78,7 +78,6 @@ export const APPROVAL_OPERATIONS = [
     success: { 200: { description: 'The request', schema: Approval } },
     errors: ['APR001', 'SVC005'],
     access: 'viewer',
-    agent: 'read',
     resource: reads,
   },
   {
