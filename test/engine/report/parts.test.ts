@@ -173,6 +173,8 @@ describe('tradeRecord', () => {
       lowest_price: 95,
       highest_price: 110,
       left_open: false,
+      group: null,
+      position: null,
     });
   });
 });
