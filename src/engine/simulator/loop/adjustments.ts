@@ -65,12 +65,12 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   order.time = candle.time;
   if (run.needsFreedLater(stake)) {
     position.usesFreedLater = true;
-    run.account?.keep(position, true);
+    run.account?.keep(position);
   }
   if (!atMarket) run.dependsOnFillModel = true;
   if (atMarket) position.slippageCost += amount * Math.abs(price - limit);
   if (atMarket || fillsAtOnce(run, price, direction)) {
-    if (run.askedPrice !== candle.open) run.account?.keep(position, true);
+    if (run.askedPrice !== candle.open) run.account?.keep(position);
     fillAddition(run, position);
   } else position.placeAddition(candle.time, settings);
 }
@@ -106,7 +106,6 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   order.time = candle.time;
   if (!fillsExitAtOnce(run, position)) return;
   order.isKnownAtOpen = asked === candle.open;
-  if (!order.isKnownAtOpen) run.account?.keep(position, true);
   if (isWhole) position.endRange(candle);
   fillExit(run, position);
 }

@@ -57,7 +57,7 @@ export function holdConservatively(run: Run, position: Position): void {
 function keepBeforeFill({ account, candle }: Run, position: Position, isFilledLater: boolean): void {
   const { time, price } = position.order;
   const isNew = time === candle.time && price !== candle.open;
-  if (account !== null && (isFilledLater || isNew)) account.keep(position, true);
+  if (account !== null && (isFilledLater || isNew)) account.keep(position);
 }
 
 /** True if the candle opens beyond the price of a waiting addition, which it has passed before any stop or liquidation. */
@@ -77,7 +77,7 @@ function checkExits(run: Run, position: Position, fill: number): void {
     fillRest(run, position);
     return;
   }
-  if (run.account !== null) run.account.keep(position);
+  if (run.account !== null) run.account.keepStop(position);
   // Called as in the freqtrade model: before the other callbacks, unless the candle reaches the stop.
   const custom = isStopReached(stop, candle.high, candle.low, direction)
     ? null
@@ -167,9 +167,12 @@ function follow(run: Run, position: Position, walk: Walk, isBestFirst: boolean):
     if (event === null) return;
     if (event === 'order') {
       position.order.atOpen = path.isAtOpen;
-      if (position.order.time < run.candle.time) position.order.isKnownAtOpen = path.isAtOpen;
-      if (path.isAddition) fillWaiting(run, position);
-      else fillExit(run, position);
+      const isOld = position.order.time < run.candle.time;
+      position.order.isKnownAtOpen = path.isAtOpen && (isOld || position.order.isKnownAtOpen);
+      if (path.isAddition) {
+        if (!position.order.isKnownAtOpen) run.account?.keep(position);
+        fillWaiting(run, position);
+      } else fillExit(run, position);
       if (!position.isOpen || position.order.kind !== 'none') return;
       path.load(position, walk.ratio, walk.custom, run.marginOf(position));
     } else if (exit(run, position, path, event)) return;

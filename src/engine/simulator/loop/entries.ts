@@ -268,7 +268,7 @@ export function fillsAtOnce({ candle, settings }: Run, price: number, direction:
 export function tryFillEntry(run: Run, position: Position): void {
   const { price } = position.order;
   if (!run.candle.contains(price)) return;
-  if (price !== run.candle.open) run.account?.keep(position, true);
+  if (price !== run.candle.open) run.account?.keep(position);
   fillWaiting(run, position);
 }
 

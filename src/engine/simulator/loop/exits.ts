@@ -35,7 +35,7 @@ export function checkExits(run: Run, position: Position): void {
     fillRest(run, position);
     return;
   }
-  if (run.account !== null) run.account.keep(position);
+  if (run.account !== null) run.account.keepStop(position);
   if (settings.movesStop) raiseStop(run, position);
   if (order.kind === 'exit') {
     order.atOpen = isAtOrBeyond(candle.open, order.price, position.direction);
@@ -67,6 +67,7 @@ export function fillRest(run: Run, position: Position): void {
   order.price = roundHalfUp(candle.open, position.tick);
   order.time = candle.time;
   order.atOpen = true;
+  order.isKnownAtOpen = true;
   fillExit(run, position);
 }
 
@@ -74,7 +75,6 @@ export function fillRest(run: Run, position: Position): void {
 function liquidateRest(run: Run, position: Position): void {
   const { high, low } = run.candle;
   if (!isStopReached(position.liquidation, high, low, position.direction)) return;
-  run.account?.keep(position);
   tryLiquidation(run, position);
   fillExit(run, position);
 }
@@ -338,6 +338,7 @@ export function liquidateAtOpen(run: Run, position: Position): boolean {
   if (!isBankruptAtOpen(run, position)) return false;
   if (settings.detailPerCandle > 1) position.seeDetail(candle);
   orderExit(run, position, candle.open, true, 'liquidation');
+  position.order.isKnownAtOpen = true;
   fillExit(run, position);
   return true;
 }

@@ -32,18 +32,21 @@ export class AccountAtOpen {
     this.#settings = settings;
   }
 
-  /**
-   * Keeps a position as it is now, before something happens to it inside the present candle. The first state of a candle counts.
-   *
-   * @param isFinal true if an exit at the open would follow on what happened inside
-   */
-  keep(position: Position, isFinal = false): void {
+  /** Keeps a position as it is now, before a fill inside the present candle. The first state of a candle counts. */
+  keep(position: Position): void {
     const { time } = this.#candle;
     position.atOpen ??= new TradeAtOpen(position);
     if (position.atOpen.until > time) return;
     position.atOpen.take(time);
     position.atOpen.until = this.#endOf(time);
-    position.atOpen.isFinal = isFinal;
+  }
+
+  /** Keeps the stop as it is now, before it moves inside the present candle. */
+  keepStop(position: Position): void {
+    const { time } = this.#candle;
+    if (position.stopKeptUntil > time) return;
+    position.keptStop = position.stop;
+    position.stopKeptUntil = this.#endOf(time);
   }
 
   /**
@@ -58,7 +61,7 @@ export class AccountAtOpen {
     const { time } = this.#candle;
     const known = this.#insideUntil > time ? this.#knownStake(position) : proposed;
     if (asked === limit && known === proposed) return;
-    this.keep(position, true);
+    this.keep(position);
     const kept = position.atOpen!;
     // The pair's trade before this one ended inside the candle, and is the one that is known.
     if (kept.ordinal !== position.ordinal) return;
@@ -85,11 +88,6 @@ export class AccountAtOpen {
     );
     const isSized = fixedStake === 0 || amendLastStake;
     return isSized || round8(available) >= round8(stake) ? known : null;
-  }
-
-  /** Notes an exit at the open, before it is booked: it is known, unless the position has changed inside the candle before. */
-  noteExitAtOpen({ atOpen }: Position): void {
-    if (atOpen !== null && !atOpen.isFinal) atOpen.until = Number.NEGATIVE_INFINITY;
   }
 
   /** Notes a booked exit. */

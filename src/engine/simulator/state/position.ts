@@ -46,6 +46,9 @@ export class Position {
   ordinal = 0;
   /** The trade as it was at the open of a candle in which it may have changed; null before the first one, and without callbacks. */
   atOpen: TradeAtOpen | null = null;
+  /** The stop at the open of the candle that ends at `stopKeptUntil`, ms. */
+  keptStop = Number.NaN;
+  stopKeptUntil = Number.NEGATIVE_INFINITY;
 
   /** True if its entry, or an addition, took a slot or money that a trade left later in the same candle (freqtrade model). */
   usesFreedLater = false;
@@ -118,6 +121,7 @@ export class Position {
     this.slippageCost = 0;
     this.gapProfit = 0;
     this.stopMoved = false;
+    this.stopKeptUntil = Number.NEGATIVE_INFINITY;
     this.roi.reset(direction);
     this.order.isRest = false;
     this.order.gapTime = Number.NaN;

@@ -260,7 +260,7 @@ export class Run {
     if (position.order.gapTime === this.candle.time) this.#measureGap(position, filled);
     if (position.market.costs.isLimited) position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
-    if (this.account !== null && position.order.isKnownAtOpen) this.account.noteExitAtOpen(position);
+    if (this.account !== null && !position.order.isKnownAtOpen) this.account.keep(position);
     const isWhole = amount >= position.amount;
     const profit = isWhole ? this.#close(position, filled, leftOpen) : this.#reduce(position, filled);
     this.wallet.book(profit);

@@ -19,6 +19,8 @@ interface Source
       | 'stake'
       | 'leverage'
       | 'stop'
+      | 'keptStop'
+      | 'stopKeptUntil'
       | 'openValue'
       | 'funding'
       | 'openFunding'
@@ -43,8 +45,6 @@ export class TradeAtOpen {
   until = Number.NEGATIVE_INFINITY;
   /** False for a trade that exists only because another one ended inside the candle. */
   exists = false;
-  /** True if the position changed inside the candle before its exits were checked: an exit at the open is then inside too. */
-  isFinal = false;
   /** Profit that was booked inside the candle, quote currency. */
   profitInside = 0;
 
@@ -82,7 +82,6 @@ export class TradeAtOpen {
     const position = this.#position;
     const { history } = position;
     this.exists = true;
-    this.isFinal = false;
     this.profitInside = 0;
     this.direction = position.direction;
     this.ordinal = position.ordinal;
@@ -93,7 +92,7 @@ export class TradeAtOpen {
     this.amount = position.amount;
     this.stake = position.stake;
     this.leverage = position.leverage;
-    this.stop = position.stop;
+    this.stop = position.stopKeptUntil > time ? position.keptStop : position.stop;
     this.entries = history === null ? (this.isWaiting ? 0 : 1) : history.entries;
     this.exits = history === null ? 0 : history.exits;
     this.realizedProfit = history === null ? 0 : history.realizedProfit;
