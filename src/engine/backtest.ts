@@ -209,7 +209,7 @@ function* preparePairs(
   }
   const warnings = [
     ...skipped.map((reason) => `Pair excluded: ${reason}`),
-    ...prepared.flatMap((pair) => pair.warnings),
+    ...new Set(prepared.flatMap((pair) => pair.warnings)),
   ];
   return { prepared, warnings };
 }

@@ -282,6 +282,23 @@ export type InformativeColumns<
   (Timeframe extends T ? Partial<Record<T, C>> : Record<T, C>) & Record<`${I['pair']} ${I['timeframe']}`, C>
 >;
 
+/** How a chart draws a column. */
+export interface PlotColumn {
+  /** Name, `#hex` or `rgba()`. */
+  readonly color?: string;
+  /** Column up to which the area is filled. */
+  readonly fillTo?: string;
+  /** Default `line`. */
+  readonly type?: 'line' | 'bar' | 'scatter';
+}
+
+/** How charts draw the columns of a strategy: over the candles, and in panels below them. */
+export interface Plot {
+  readonly main?: Readonly<Record<string, PlotColumn>>;
+  /** Columns by the name of their panel; `levels` are horizontal lines. */
+  readonly panels?: Readonly<Record<string, Readonly<Record<string, PlotColumn | readonly number[]>>>>;
+}
+
 /** Series whose candles a function gets. */
 export interface SeriesInfo {
   readonly pair: string;
@@ -367,6 +384,8 @@ export interface StrategyDefinition<
   readonly orderTypes?: Partial<OrderTypes>;
   /** Detail candles of a candle in which its entry signal acts. Default: all of them. */
   readonly ignoreEntryAfterCandles?: number;
+  /** How charts draw the columns. Default: chosen by the chart. */
+  readonly plot?: Plot;
   /** Maximum number of additions to a position by `adjustPosition`. Default: no maximum. */
   readonly maxAdjustments?: number;
   readonly callbacks?: StrategyCallbacks<S>;

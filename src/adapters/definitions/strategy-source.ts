@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Plot } from '#contract/config/plot.ts';
 import { Protection } from '#contract/config/protections.ts';
 import { ORDER_TYPES } from '#contract/values/account-limits.ts';
 import { MAX_INFORMATIVE_PAIRS } from '#contract/values/backtest-limits.ts';
@@ -207,6 +208,7 @@ const FIELDS = {
     .exactOptional(),
   ignoreEntryAfterCandles: z.number().exactOptional(),
   maxAdjustments: z.number().exactOptional(),
+  plot: Plot.exactOptional(),
   callbacks: z.array(z.enum(CALLBACK_NAMES)).max(CALLBACK_NAMES.length),
   ownFeatures: z.boolean(),
   ownLabel: z.boolean(),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Immutable } from '../common/immutable.ts';
 import { integerParameter, listParameter, stringParameter } from '../common/parameters.ts';
 import { Timestamp } from '../common/time.ts';
+import { Plot } from '../config/plot.ts';
 import { COLUMNS_LIMITS } from '../values/columns-limits.ts';
 import { MAX_SYMBOL_LENGTH } from '../values/market-data-limits.ts';
 import { ALL_TIMEFRAMES } from '../values/timeframes.ts';
@@ -64,7 +65,9 @@ export const BacktestColumns = z
     changed_candles: z.array(ChangedCandles).meta({
       description: 'Empty: the backtest has read the same candles',
     }),
-    plot: z.null(),
+    plot: Plot.nullable().meta({
+      description: 'How the strategy wants them drawn; null: as the chart chooses',
+    }),
   })
   .meta({ id: 'BacktestColumns', description: 'Columns of equal length' });
 export type BacktestColumns = Immutable<z.infer<typeof BacktestColumns>>;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Immutable } from '../common/immutable.ts';
 import { ORDER_TYPES } from '../values/account-limits.ts';
+import { Plot } from './plot.ts';
 import { Protection } from './protections.ts';
 
 const Choice = z.union([z.string(), z.number(), z.boolean()]);
@@ -85,6 +86,7 @@ export const StrategyConfiguration = z
       .array(z.object({ pair: z.string(), timeframe: z.string() }))
       .meta({ description: 'Other pairs that it reads' }),
     parameters: z.record(z.string(), StrategyParameter),
+    plot: Plot.nullable().meta({ description: 'null: a chart draws the columns as it chooses' }),
   })
   .meta({ id: 'StrategyConfiguration' });
 export type StrategyConfiguration = Immutable<z.infer<typeof StrategyConfiguration>>;

@@ -81,7 +81,7 @@ export async function getBacktestColumns(
       rows: whole.to - whole.from,
       next_cursor: to < whole.to ? deps.cursors.encode([String(to)], scope) : null,
       changed_candles: manifest.changed_candles,
-      plot: null,
+      plot: (await deps.strategies.find(backtest.config.strategy))?.definition.plot ?? null,
     },
   };
 }

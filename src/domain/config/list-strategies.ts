@@ -61,5 +61,6 @@ function configuration({ definition, defaultStartup }: KnownStrategy): StrategyC
     informative_timeframes: definition.informativeTimeframes ?? [],
     informative: definition.informative ?? [],
     parameters: definition.parameters,
+    plot: definition.plot ?? null,
   };
 }

@@ -20,6 +20,7 @@ import { ALL_TIMEFRAMES, isTimeframe } from '../timeframe.ts';
 import { orderOptionProblems } from './account-options.ts';
 import { informativeProblems } from './informative-problems.ts';
 import { defaultParameters } from './parameters.ts';
+import { plotProblems } from './plot-problems.ts';
 import { protectionProblems } from './protection-problems.ts';
 
 /** Names of strategies, the values of `config.strategy`. */
@@ -61,6 +62,7 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   orderTypes: true,
   ignoreEntryAfterCandles: true,
   maxAdjustments: true,
+  plot: true,
   callbacks: true,
 };
 
@@ -91,6 +93,7 @@ export function dataProblems(definition: DeclaredData): string[] {
     ...optionProblems(definition),
     ...orderOptionProblems(definition),
     ...mlProblems(definition),
+    ...plotProblems(definition),
   ];
 }
 

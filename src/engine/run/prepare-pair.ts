@@ -38,6 +38,7 @@ import {
   fundingWarnings,
   modelWarnings,
   noModelReason,
+  plotWarnings,
   slippageWarnings,
 } from './warnings.ts';
 
@@ -84,6 +85,7 @@ export function* preparePair(
     ...(mlAnalysis ? modelWarnings(summary.pair, mlAnalysis.fits) : []),
     ...fundingWarnings(input, history.stepMs),
     ...detailWarnings(input, config),
+    ...plotWarnings(strategy, analysis),
     ...slippageWarnings(input),
     ...informativeWarnings(data.pair, history.informative, input.candles.timestamp.at(-1)!),
   ];

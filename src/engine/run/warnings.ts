@@ -1,11 +1,15 @@
 import type { ResolvedBacktestConfig } from '#contract/backtests/backtest.ts';
 import type { ReportPairData } from '#contract/backtests/report.ts';
+import { CANDLE_NAMES, SIGNAL_NAMES } from '#contract/values/columns-limits.ts';
 import { DAY_MS } from '#contract/values/durations.ts';
 import { formatCount, formatInteger } from '#contract/values/format-count.ts';
 import { isInverse } from '#contract/values/trading-modes.ts';
+import type { Analysis } from '../analysis/analyze.ts';
+import { plottedColumns } from '../definitions/plot-problems.ts';
 import type { WindowFit } from '../ml/fit-window.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { estimatesOver } from '../slippage/daily-costs.ts';
+import type { StrategyDefinition } from '../strategy.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
 import { candlesBetween, type PairHistory, trainingRows } from './history.ts';
 
@@ -161,4 +165,19 @@ export function slippageWarnings({ pair, candles, costs }: PairInput): string[] 
   return [
     `${pair} has too few candles to estimate spread or impact before ${days === 1 ? 'its first day' : `each of its first ${formatInteger(days)} days`}: market fills there pay only the constant slippage.`,
   ];
+}
+
+/** Columns that the plot of a strategy names and the run lacks. The same for each pair. */
+export function plotWarnings(
+  { name, plot }: Pick<StrategyDefinition, 'name' | 'plot'>,
+  { columns, informative }: Pick<Analysis, 'columns' | 'informative'>,
+): string[] {
+  if (!plot) return [];
+  const of = Object.entries(informative).flatMap(([key, each]) =>
+    Object.keys(each).map((column) => `${key}:${column}`),
+  );
+  const known = new Set([...CANDLE_NAMES, ...Object.values(SIGNAL_NAMES), ...Object.keys(columns), ...of]);
+  const missing = plottedColumns(plot).filter((column) => !known.has(column));
+  if (missing.length === 0) return [];
+  return [`plot of ${name} names columns that the run lacks: ${missing.slice(0, 10).join(', ')}.`];
 }

@@ -453,7 +453,8 @@ class BacktestColumns(TypedDict):
     next_cursor: str | None
     changed_candles: list[ChangedCandles]
     """Empty: the backtest has read the same candles"""
-    plot: None
+    plot: Plot | None
+    """How the strategy wants them drawn; null: as the chart chooses"""
 
 
 class BacktestCompletedEvent(TypedDict):
@@ -4605,6 +4606,24 @@ class PeriodRow(TypedDict):
     """Profit factor"""
 
 
+class Plot(TypedDict):
+    """How a chart draws the columns of the strategy"""
+
+    main: NotRequired[dict[str, PlotColumn]]
+    """Columns over the candles"""
+    panels: NotRequired[dict[str, dict[str, PlotColumn | list[float]]]]
+    """Panels below them by name, each with its columns; `levels` are horizontal lines"""
+
+
+class PlotColumn(TypedDict):
+    color: NotRequired[str]
+    """Name, `#hex` or `rgba()`; absent: chosen by the chart"""
+    fillTo: NotRequired[str]
+    """Column up to which the area is filled"""
+    type: NotRequired[Literal["line", "bar", "scatter"]]
+    """Absent: `line`"""
+
+
 class ProductionAt(TypedDict):
     model_name: str
     at: str
@@ -5957,6 +5976,8 @@ class StrategyConfiguration(TypedDict):
     informative: list[StrategyConfigurationInformativeItem]
     """Other pairs that it reads"""
     parameters: dict[str, StrategyParameter]
+    plot: Plot | None
+    """null: a chart draws the columns as it chooses"""
 
 
 class StrategyConfigurationInformativeItem(TypedDict):
