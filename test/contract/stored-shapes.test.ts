@@ -55,7 +55,7 @@ it.each([
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
-  ['StoredModel', StoredModel, 2, 'c5b21029380e68e7'],
+  ['StoredModel', StoredModel, 2, '3287c20299853e5d'],
   ['StoredApproval', StoredApproval, 1, '8f22e34f531c3c1e'],
   ['StoredVersion', StoredVersion, 1, 'fa4943ea9e7c5cb3'],
   ['RegistryEvent', RegistryEvent, 1, 'b30a986a1a909885'],

@@ -11,6 +11,8 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
     versions: store.versions.bind(store),
     versionsBelow: store.versionsBelow.bind(store),
     history: store.history.bind(store),
+    endedVersionsOf: store.endedVersionsOf.bind(store),
+    endedVersions: store.endedVersions.bind(store),
     productionChanges: store.productionChanges.bind(store),
     eventAt: store.eventAt.bind(store),
     commit: store.commit.bind(store),

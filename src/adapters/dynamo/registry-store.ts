@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod';
 import type { Grant } from '#contract/common/sharing-schemas.ts';
 import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/registry/stored-registry.ts';
 import { type NewOwner, type OwnedResource, userPrincipal } from '#domain/access/access.ts';
@@ -36,7 +37,15 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
-import { batchGet, ownedAs, ownerValues, queryFirst, sharedAs, sharedValues } from './stored-items.ts';
+import {
+  batchGet,
+  ownedAs,
+  ownerValues,
+  projectionOf,
+  queryFirst,
+  sharedAs,
+  sharedValues,
+} from './stored-items.ts';
 import { type Action, transact } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
@@ -114,6 +123,42 @@ export class DynamoRegistryStore implements RegistryStore {
     for await (const { Items = [] } of pages) {
       for (const item of Items) yield readItem(StoredVersion, item);
     }
+  }
+
+  async endedVersions(model: string): Promise<readonly EndedVersion[]> {
+    const query = this.#itemsOf(model, VERSION_PREFIX);
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        ...query,
+        ConsistentRead: true,
+        ...projectionOf(Object.keys(EndedVersion.shape)),
+        FilterExpression: '#rolled_back = :true OR #stopped = :true',
+        ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ':true': true },
+      },
+    );
+    const ended: EndedVersion[] = [];
+    for await (const { Items = [] } of pages) {
+      for (const item of Items) ended.push(readItem(EndedVersion, item));
+    }
+    return ended;
+  }
+
+  async endedVersionsOf(models: readonly string[]): Promise<ReadonlyMap<string, readonly EndedVersion[]>> {
+    const keys = [...new Set(models)].map((model) => ({ ...modelKey(model) }));
+    const attributes = ['model_name', 'has_ended_versions'];
+    const found = await batchGet({
+      client: this.#client,
+      table: this.#table,
+      keys,
+      attributes,
+      busy: 'SVC005',
+    });
+    const ended = found.filter(({ has_ended_versions }) => has_ended_versions !== false);
+    const named = ended.map(({ model_name }) => String(model_name));
+    return new Map(
+      await Promise.all(named.map(async (model) => [model, await this.endedVersions(model)] as const)),
+    );
   }
 
   async history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>> {
@@ -213,6 +258,17 @@ export class DynamoRegistryStore implements RegistryStore {
     };
   }
 }
+
+/** Part of a version that {@link DynamoRegistryStore.endedVersions} reads. */
+const EndedVersion = StoredVersion.pick({
+  version: true,
+  backtest_run_id: true,
+  rolled_back: true,
+  rolled_back_reason: true,
+  stopped: true,
+  stopped_reason: true,
+});
+type EndedVersion = z.infer<typeof EndedVersion>;
 
 const SharedModel = StoredModel.pick({ model_name: true, owner: true, shared_with: true });
 const SHARING_ATTRIBUTES = ['pk', 'sk', ...Object.keys(SharedModel.shape)];

@@ -112,9 +112,11 @@ export const Overview = z
       description: `Ended jobs, the last one first: ${OVERVIEW_LIMITS.ended} of those submitted last`,
     }),
     production: some(
-      CatalogStrategy.extend({
-        live: LiveFigures.nullable().meta({ description: 'null without an active challenge' }),
-      }).meta({ id: 'ProductionStrategy' }),
+      CatalogStrategy.omit({ same_run_as: true })
+        .extend({
+          live: LiveFigures.nullable().meta({ description: 'null without an active challenge' }),
+        })
+        .meta({ id: 'ProductionStrategy' }),
     )
       .nullable()
       .meta({

@@ -5,6 +5,7 @@ import { integerParameter, numberParameter, pageLimit, stringParameter } from '.
 import { LOOK_AHEAD_STATES } from '../config/look-ahead.ts';
 
 import { UNDEFINED_REASONS, type UndefinedReason } from '../values/undefined-metrics.ts';
+import { SameRun } from './registry-api.ts';
 import { CatalogRow } from './stored-registry.ts';
 
 /** Requests and responses of the catalog and of the comparison of two versions. */
@@ -45,6 +46,7 @@ export const CatalogQuery = z.object({
 export const CatalogStrategy = CatalogRow.extend({
   waivers: CatalogRow.shape.waivers.removeDefault(),
   active_challenge_id: z.string().nullable().meta({ description: 'Active challenge of the model' }),
+  same_run_as: SameRun.nullable(),
 }).meta({ id: 'CatalogStrategy', description: 'A version in Production or Staging.' });
 export type CatalogStrategy = z.infer<typeof CatalogStrategy>;
 

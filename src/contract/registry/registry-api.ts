@@ -243,6 +243,12 @@ const StopResult = z.object({
 export type StopResult = z.infer<typeof StopResult> & Warned;
 export const StopResponse = withWarnings('StopReply', StopResult);
 
+export const SameRun = z.object({ version: z.string(), reason: z.string().nullable() }).meta({
+  id: 'SameRun',
+  description: 'Another version of the same backtest that was rolled back or stopped',
+});
+export type SameRun = z.infer<typeof SameRun>;
+
 const versionFields = {
   version,
   stage,
@@ -265,6 +271,7 @@ const versionFields = {
   rolled_back_reason: z.string().nullable(),
   stopped: z.boolean().meta({ description: 'A stop took it out of Production' }),
   stopped_reason: z.string().nullable(),
+  same_run_as: SameRun.nullable(),
   aliases: z.array(z.string()).meta({ description: '`latest`, `champion`, and those that users gave' }),
   tags: z.array(z.string()),
   trials: z.int().meta({

@@ -39,6 +39,10 @@ export const StoredModel = z.object({
     description:
       'Version whose stop left Production empty; null while a version is in Production, and before the first',
   }),
+  has_ended_versions: z.boolean().nullable().default(null).meta({
+    description:
+      'True once a version was rolled back or stopped; null: unknown, of a model from before this field',
+  }),
   aliases: z
     .array(z.object({ alias: z.string(), version: z.string() }))
     .default([])

@@ -3,6 +3,7 @@ import { CodedError } from '#contract/values/errors.ts';
 import { comparisonOfVersions } from '../transitions/compare-evidence.ts';
 import { findVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
+import { sameRunWarnings } from '../transitions/same-run.ts';
 
 export interface CompareVersionsInput {
   readonly model: string;
@@ -22,12 +23,15 @@ export async function compareVersions(
 ): Promise<VersionComparison> {
   const { model, version_a, version_b } = input;
   if (version_a === version_b) throw sameVersion(version_b);
-  const [a, b] = await Promise.all([
+  const [a, b, ended] = await Promise.all([
     findVersion(deps.registry, { model, version: version_a, field: 'version_a', modelField: 'name' }),
     findVersion(deps.registry, { model, version: version_b, field: 'version_b', modelField: 'name' }),
+    deps.registry.endedVersions(model),
   ]);
   if (a.version === b.version) throw sameVersion(b.version);
-  return comparisonOfVersions(a, b);
+  const comparison = comparisonOfVersions(a, b);
+  const same = [a, b].flatMap((version) => sameRunWarnings(ended, version));
+  return { ...comparison, warnings: [...comparison.warnings, ...same] };
 }
 
 function sameVersion(version: string): CodedError {

@@ -18,6 +18,7 @@ import type {
   CatalogSort,
   RegistryStore,
 } from '../transitions/registry-store.ts';
+import { sameRunIn } from '../transitions/same-run.ts';
 
 export interface ListCatalogInput {
   /** Admins see all versions; others see versions of models they own or that are shared with them. */
@@ -84,15 +85,22 @@ export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput
   };
 }
 
-/** The rows of a page with the active challenges of their models, which change without a stage transition. */
+/**
+ * The rows of a page with what changes without a stage transition of theirs: the active challenges of their models, and versions of the
+ * same run that were rolled back or stopped.
+ */
 async function withChallenges(
-  deps: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
+  deps: Pick<ListCatalogDeps, 'challenges' | 'clock' | 'registry'>,
   page: readonly CatalogEntry[],
 ): Promise<CatalogStrategy[]> {
-  const active = await activeChallenges(deps, page);
+  const [active, ended] = await Promise.all([
+    activeChallenges(deps, page),
+    deps.registry.endedVersionsOf(page.map(({ row }) => row.model_name)),
+  ]);
   return page.map(({ row }) => ({
     ...row,
     active_challenge_id: active.get(row.model_name)?.challenge_id ?? null,
+    same_run_as: sameRunIn(ended.get(row.model_name) ?? [], row),
   }));
 }
 

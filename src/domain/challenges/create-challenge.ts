@@ -28,6 +28,7 @@ import { comparisonOfVersions } from '../transitions/compare-evidence.ts';
 import { existing, numberOf, rejection } from '../transitions/find-version.ts';
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
+import { sameRunWarnings } from '../transitions/same-run.ts';
 import { begin, CHAMPION_NOT_IN_PRODUCTION, newStage, withEvent } from './challenge-state.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
@@ -79,7 +80,10 @@ export async function createChallenge(
     async (state) => {
       const { model, versions } = checkVersions(input, state);
       if (model.active_challenge_id !== null) throw alreadyActive(model.active_challenge_id);
-      const challenge = newChallenge(deps, { call, model, versions, settings });
+      const ended = await deps.registry.endedVersions(model.model_name);
+      const same = versions.flatMap((version) => sameRunWarnings(ended, version));
+      const created = newChallenge(deps, { call, model, versions, settings });
+      const challenge = { ...created, warnings: [...created.warnings, ...same] };
       const { challenge: after, events } = withEvent(begin(challenge), {}, startOf(challenge, call));
       return {
         body: challengeView(after),

@@ -9,7 +9,8 @@ import { unknownModel } from '../shared/unknown-resources.ts';
 import type { StagingChecks } from '../transitions/check-status.ts';
 import { currentValidation, lookAheadStateOfVersion } from '../transitions/check-status.ts';
 import { aliasNames, readVersion } from '../transitions/find-version.ts';
-import type { RegistryStore } from '../transitions/registry-store.ts';
+import type { EndedVersion, RegistryStore } from '../transitions/registry-store.ts';
+import { sameRunIn } from '../transitions/same-run.ts';
 
 /** Bytes of a response around its versions: names and the cursor. */
 const ROOM_FOR_ENVELOPE = 8_192;
@@ -67,12 +68,13 @@ export async function modelWithVersions(
   return { model, versions: await viewsOf(deps, model, all) };
 }
 
-function viewsOf(
+async function viewsOf(
   deps: ReadModelsDeps,
   model: StoredModel,
   versions: readonly StoredVersion[],
 ): Promise<ModelVersion[]> {
-  return Promise.all(versions.map(async (version) => view(model, await asItIsNow(deps, version))));
+  const ended = await deps.registry.endedVersions(model.model_name);
+  return Promise.all(versions.map(async (version) => view(model, await asItIsNow(deps, version), ended)));
 }
 
 /** One version, by number or alias. Throws RES002, RES003, SVC005. */
@@ -81,9 +83,12 @@ export async function getVersion(
   input: { readonly model: string; readonly version: string },
 ): Promise<ModelVersionDetail> {
   const found = await readVersion(deps.registry, { ...input, field: 'version' });
-  const version = await asItIsNow(deps, found.version);
+  const [version, ended] = await Promise.all([
+    asItIsNow(deps, found.version),
+    deps.registry.endedVersions(input.model),
+  ]);
   const { model_name, config, validation } = version;
-  return { model_name, ...view(found.model, version), config, validation };
+  return { model_name, ...view(found.model, version, ended), config, validation };
 }
 
 /** One page of a model's history, newest first. Throws RES002, VAL006 for a broken or foreign cursor, SVC005. */
@@ -131,7 +136,7 @@ async function asItIsNow({ stagingChecks }: ReadModelsDeps, version: StoredVersi
   return { ...version, validation: await currentValidation(stagingChecks, version) };
 }
 
-function view(model: StoredModel, version: StoredVersion): ModelVersion {
+function view(model: StoredModel, version: StoredVersion, ended: readonly EndedVersion[]): ModelVersion {
   return {
     version: version.version,
     stage: version.stage,
@@ -154,6 +159,7 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     rolled_back_reason: version.rolled_back_reason,
     stopped: version.stopped,
     stopped_reason: version.stopped_reason,
+    same_run_as: sameRunIn(ended, version),
     aliases: aliasNames(model, version),
     tags: version.tags,
     trials: version.trials,

@@ -66,7 +66,8 @@ export function planTransition(
   const production = productionAfter(previous, version);
   const eventId = deps.ids.ulid();
   const active = challenges.some(({ before: old }) => old?.status === 'active') ? null : undefined;
-  const next = { version, production, active, eventId, at };
+  const ends = action === 'stop' || archived?.rolledBack != null;
+  const next = { version, production, active, ends, eventId, at };
   const named = model ?? newModel(version, call, at);
   const open = named.open_approvals.filter(({ due_at }) => due_at > at);
   const isDone = (approval: OpenApproval) => hasHappened(approval, { version, production });
@@ -143,6 +144,7 @@ function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: 
     shared_with: [],
     production_version: null,
     stopped_version: null,
+    has_ended_versions: false,
     aliases: [],
     latest_version: 0,
     active_challenge_id: null,
@@ -162,6 +164,8 @@ function nextModel(
     readonly production: string | null;
     /** null: the active challenge ends. */
     readonly active: null | undefined;
+    /** True: a version is rolled back or stopped. */
+    readonly ends: boolean;
     readonly eventId: string;
     readonly at: string;
   },
@@ -171,6 +175,7 @@ function nextModel(
   return {
     ...model,
     production_version: next.production,
+    has_ended_versions: next.ends || model.has_ended_versions,
     stopped_version: next.production === null ? (model.production_version ?? model.stopped_version) : null,
     active_challenge_id: active,
     latest_version: Math.max(model.latest_version, Number(next.version.version)),

@@ -81,6 +81,12 @@ export interface StageTransition {
   readonly approvals: readonly ApprovalChange[];
 }
 
+/** Version that a rollback or a stop took out of Production. */
+export type EndedVersion = Pick<
+  StoredVersion,
+  'version' | 'backtest_run_id' | 'rolled_back' | 'rolled_back_reason' | 'stopped' | 'stopped_reason'
+>;
+
 export interface CatalogFilter {
   readonly stage?: CatalogRow['stage'];
 }
@@ -120,6 +126,10 @@ export interface RegistryStore extends TransitionStore<StageTransition> {
   hasRun(model: string, jobId: string): Promise<boolean>;
   /** The versions below a number (null: all), newest number first, read `size` at a time. */
   versionsBelow(model: string, version: string | null, size: number): AsyncIterable<StoredVersion>;
+  /** Versions that are marked as rolled back or stopped, newest number first. */
+  endedVersions(model: string): Promise<readonly EndedVersion[]>;
+  /** Those of the models that may have some, by model: one read for all models, and one more for each of these. */
+  endedVersionsOf(models: readonly string[]): Promise<ReadonlyMap<string, readonly EndedVersion[]>>;
   /** Newest first. Throws VAL006 for a broken cursor. */
   history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>>;
   /** The last event at or before a time (ISO 8601, milliseconds). */

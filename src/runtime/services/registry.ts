@@ -25,6 +25,7 @@ import { type StageVersionDeps, stageVersion } from '#domain/registry/stage-vers
 import { stopModel } from '#domain/registry/stop-model.ts';
 import { unknownKeyWarnings } from '#domain/shared/unknown-keys.ts';
 import type { TransitionCall, TransitionResult } from '#domain/transitions/apply-transition.ts';
+import { readSameRunWarnings } from '#domain/transitions/same-run.ts';
 import { callerOf } from '../authenticate.ts';
 import type { GroupHandlers, HandlerRequest } from '../handler.ts';
 import { sharingHandlers } from './sharing.ts';
@@ -47,7 +48,8 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
       const version = versionOf(body, 'model_version');
       const input = { model: params.name, version, comment, validate_only, skip_validation, waive };
       const staged = await stageVersion(deps, transitionCallOf(request), input);
-      return reply(200, staged, [...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
+      const same = await readSameRunWarnings(deps.registry, params.name, [staged.body.version]);
+      return reply(200, staged, [...same, ...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
     },
     promoteVersion: async ({ params, body, ...request }) => {
       const { comment, challenge_id, force, waive } = body;
@@ -60,7 +62,8 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
         force,
         waive,
       });
-      return reply(200, promoted, [...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
+      const same = await readSameRunWarnings(deps.registry, params.name, [promoted.body.version]);
+      return reply(200, promoted, [...same, ...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
     },
     rollbackModel: async ({ params, body, ...request }) => {
       const rolledBack = await rollbackModel(deps, transitionCallOf(request), {
@@ -135,7 +138,12 @@ export function registerHandler(deps: RegisterStrategyDeps): GroupHandlers<'stra
     const input = { model: params.name, backtest_run_id, container_image_uri, description, tags };
     const options = { skip_validation, thresholds, waive };
     const registered = await registerStrategy(deps, transitionCallOf(request), { ...input, ...options });
-    return reply(201, registered, [...ignoredKeys(body, RegisterRequest), ...ignoredOfWaiver(waive)]);
+    const same = await readSameRunWarnings(deps.registry, params.name, [registered.body.version]);
+    return reply(201, registered, [
+      ...same,
+      ...ignoredKeys(body, RegisterRequest),
+      ...ignoredOfWaiver(waive),
+    ]);
   };
 }
 

@@ -280,9 +280,11 @@ it('transition writes exactly one transaction', async () => {
   // Entering Production may end a challenge of the model.
   const ending = ['BatchGetItemCommand', 'QueryCommand', transaction];
   const key = { 'Idempotency-Key': 'a' };
-  expect(await commandsOf(fixture.register())).toEqual(once);
-  expect(await commandsOf(fixture.stage(1))).toEqual(once);
-  expect(await commandsOf(fixture.promote(1))).toEqual(ending);
+  // The warning of a run that was rolled back or stopped is read afterwards.
+  const warned = ['QueryCommand'];
+  expect(await commandsOf(fixture.register())).toEqual([...once, ...warned]);
+  expect(await commandsOf(fixture.stage(1))).toEqual([...once, ...warned]);
+  expect(await commandsOf(fixture.promote(1))).toEqual([...ending, ...warned]);
   await fixture.register();
   await fixture.stage(2);
   // A promotion with every option still takes few reads and one transaction.
@@ -290,7 +292,7 @@ it('transition writes exactly one transaction', async () => {
     await commandsOf(
       fixture.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key),
     ),
-  ).toEqual(ending);
+  ).toEqual([...ending, ...warned]);
   expect(await commandsOf(fixture.rollback(1))).toEqual(ending);
   expect(await commandsOf(fixture.stop(1))).toEqual(['BatchGetItemCommand', ...ending]);
   expect(await commandsOf(fixture.rollback(1))).toEqual(ending);
@@ -298,6 +300,6 @@ it('transition writes exactly one transaction', async () => {
     await commandsOf(
       fixture.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key),
     ),
-  ).toEqual(['BatchGetItemCommand']);
+  ).toEqual(['BatchGetItemCommand', ...warned, 'BatchGetItemCommand']);
   client.destroy();
 });

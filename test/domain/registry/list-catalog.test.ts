@@ -170,6 +170,7 @@ describe('listCatalog', () => {
         updated_at: '2026-05-01T00:00:00.000Z',
         promoted_at: null,
         active_challenge_id: null,
+        same_run_as: null,
       },
     ]);
   });
@@ -265,7 +266,7 @@ describe('listCatalog with 10,000 versions', () => {
   ])('early page of 100 reads one index page per stage: %j', async (input) => {
     const page = await catalog.list({ ...input, limit: 100 });
     expect(page).toMatchObject({ total: 10_000, items: { length: 100 } });
-    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 2 });
   });
 
   it('next page by cursor reads one index page per stage', async () => {
@@ -273,13 +274,13 @@ describe('listCatalog with 10,000 versions', () => {
     requests = {};
     const next = await catalog.list({ limit: 100, cursor: first.next_cursor! });
     expect(next).toMatchObject({ offset: 9_100, total: 10_000, items: { length: 100 } });
-    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 2 });
   });
 
   it('page of one stage reads one page of its index', async () => {
     const page = await catalog.list({ stage: 'Production', limit: 100 });
     expect(page).toMatchObject({ total: 400, items: { length: 100 } });
-    expect(requests).toEqual({ QueryCommand: 1, GetItemCommand: 1, BatchGetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 1, GetItemCommand: 1, BatchGetItemCommand: 2 });
   });
 
   it('filtered page reads each row of its stage once', async () => {
@@ -288,6 +289,6 @@ describe('listCatalog with 10,000 versions', () => {
       items: { length: 100 },
     });
     // 150 rows, then the remaining 250 in one read.
-    expect(requests).toEqual({ QueryCommand: 2, BatchGetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 2, BatchGetItemCommand: 2 });
   });
 });

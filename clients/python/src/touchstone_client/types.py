@@ -1381,6 +1381,7 @@ class CatalogStrategy(TypedDict):
     promoted_at: str | None
     active_challenge_id: str | None
     """Active challenge of the model"""
+    same_run_as: SameRun | None
 
 
 class CatalogStrategyList(TypedDict):
@@ -4281,6 +4282,7 @@ class ModelVersion(TypedDict):
     stopped: bool
     """A stop took it out of Production"""
     stopped_reason: str | None
+    same_run_as: SameRun | None
     aliases: list[str]
     """`latest`, `champion`, and those that users gave"""
     tags: list[str]
@@ -4326,6 +4328,7 @@ class ModelVersionDetail(TypedDict):
     stopped: bool
     """A stop took it out of Production"""
     stopped_reason: str | None
+    same_run_as: SameRun | None
     aliases: list[str]
     """`latest`, `champion`, and those that users gave"""
     tags: list[str]
@@ -5572,6 +5575,13 @@ class Route(TypedDict):
     traffic_split: list[float] | None
     should_close: bool
     """Close the position: the model was stopped and has no version in Production; or its version was rolled back or stopped since, or rolled back as the challenger of this or the last challenge with `on_rollback: close`. False while its version is in Production"""
+
+
+class SameRun(TypedDict):
+    """Another version of the same backtest that was rolled back or stopped"""
+
+    version: str
+    reason: str | None
 
 
 class SearchPermutations(TypedDict):
