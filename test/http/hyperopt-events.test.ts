@@ -166,7 +166,15 @@ describe('hyperopt event stream', () => {
         return {
           event: 'trial',
           id: i + 1,
-          data: { number, state, params, value, best_value: best, progress },
+          data: {
+            number,
+            state,
+            params,
+            value,
+            violation: value === null ? null : 0,
+            best_value: best,
+            progress,
+          },
         };
       }),
     );

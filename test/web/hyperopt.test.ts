@@ -13,6 +13,7 @@ function trial(number: number, value: number | null, at: TrialRow['at']): TrialR
     sequence: number + 1,
     state,
     value,
+    violation: value === null ? null : 0,
     best_value: null,
     at,
     params: { model_type: 'none', ...at },
@@ -48,6 +49,17 @@ test('the best is the earlier of equal trials, and pruned ones have no value', (
   expect({ best: best?.number, complete, pruned }).toEqual({ best: 0, complete: 3, pruned: 1 });
   expect(bestSoFar(rows, higher)).toEqual([1, 2, 2, 2]);
   expect(bestSoFar(rows, (a, b) => a < b)).toEqual([1, 1, 1, 1]);
+});
+
+test('a feasible trial is better than one with a better value, and a low violation than a high one', () => {
+  const broken = (number: number, value: number, violation: number) => ({
+    ...trial(number, value, {}),
+    violation,
+  });
+  const rows = [broken(0, 9, 0.5), broken(1, 8, 0.2), trial(2, 1, {}), broken(3, 7, 0.1)];
+  expect(standingOf(rows.slice(0, 2), higher).best?.number).toBe(1);
+  expect(standingOf(rows, higher).best?.number).toBe(2);
+  expect(bestSoFar(rows, higher)).toEqual([9, 8, 1, 1]);
 });
 
 describe('importance', () => {

@@ -265,6 +265,10 @@ export const HyperoptTrialEvent = z
     number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
     state: z.enum(TRIAL_STATES).exclude(['running']),
     value: z.number().nullable().meta({ description: 'Objective value; null unless complete' }),
+    violation: z
+      .number()
+      .nullable()
+      .meta({ description: 'By how much it misses the constraints, 0: feasible; null unless complete' }),
     params: FoundParams,
     best_value: z
       .number()

@@ -109,6 +109,8 @@ async function* follow(
 interface TrialEnd extends Pick<EndedTrial, 'number' | 'state' | 'params' | 'sequence' | 'best_value'> {
   /** Null unless complete. */
   readonly value: number | null;
+  /** By how much it misses the constraints; null unless complete. */
+  readonly violation: number | null;
 }
 
 /** Trials per read: a hyperopt job may have 10,000, each with the values of its windows. */
@@ -172,5 +174,6 @@ function endOf(trial: EndedTrial): TrialEnd {
     sequence,
     best_value,
     value: trial.state === 'complete' ? trial.value : null,
+    violation: trial.state === 'complete' ? (trial.violation ?? 0) : null,
   };
 }

@@ -76,11 +76,12 @@ function trialEventView({
   trial,
   job,
 }: Extract<HyperoptEvent, { kind: 'trial' }>): z.input<typeof HyperoptTrialEvent> {
-  const { number, state, value, params, best_value, sequence } = trial;
+  const { number, state, value, violation, params, best_value, sequence } = trial;
   return {
     number,
     state,
     value,
+    violation,
     params: foundParams(params),
     best_value,
     progress: progressAt(job, sequence, 0),

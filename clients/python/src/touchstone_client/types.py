@@ -3407,6 +3407,8 @@ class HyperoptTrialEvent(TypedDict):
     state: Literal["complete", "pruned", "failed"]
     value: float | None
     """Objective value; null unless complete"""
+    violation: float | None
+    """By how much it misses the constraints, 0: feasible; null unless complete"""
     params: HyperoptTrialParams
     best_value: float | None
     """Best value of the trials finished so far; null before the first complete one"""

@@ -49,9 +49,10 @@ async function listedTrials(id: string, signal: AbortSignal): Promise<readonly E
   return found
     .filter((trial) => trial.state !== 'running')
     .sort((a, b) => (a.finished_at ?? '').localeCompare(b.finished_at ?? '') || a.number - b.number)
-    .map(({ number, state, value, params }, index) => ({
+    .map(({ number, state, value, violation, params }, index) => ({
       number,
       value,
+      violation,
       params,
       sequence: index + 1,
       best_value: null,

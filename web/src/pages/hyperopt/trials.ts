@@ -82,28 +82,32 @@ export function standingOf(rows: readonly TrialRow[], isBetter: (a: number, b: n
   let best: TrialRow | undefined;
   for (const row of rows) {
     counts[row.state]++;
-    if (row.value === null) continue;
-    const isFirst = best === undefined || best.value === null;
-    if (
-      isFirst ||
-      isBetter(row.value, best!.value!) ||
-      (row.value === best!.value && row.number < best!.number)
-    ) {
-      best = row;
-    }
+    if (row.value !== null && ranksBefore(row, best, isBetter)) best = row;
   }
   return { ...counts, best };
 }
 
-/** Best value after each finished trial; null before the first complete one. */
+/** True for a complete trial that is better than the best one so far: feasible ones first, then by violation, value and number. */
+function ranksBefore(
+  row: TrialRow,
+  best: TrialRow | undefined,
+  isBetter: (a: number, b: number) => boolean,
+): boolean {
+  if (!best) return true;
+  const missed = (row.violation ?? 0) - (best.violation ?? 0);
+  if (missed !== 0) return missed < 0;
+  return row.value === best.value ? row.number < best.number : isBetter(row.value!, best.value!);
+}
+
+/** Value of the best trial after each finished one; null before the first complete one. */
 export function bestSoFar(
   rows: readonly TrialRow[],
   isBetter: (a: number, b: number) => boolean,
 ): readonly (number | null)[] {
-  let best: number | null = null;
-  return rows.map(({ value }) => {
-    if (value !== null && (best === null || isBetter(value, best))) best = value;
-    return best;
+  let best: TrialRow | undefined;
+  return rows.map((row) => {
+    if (row.value !== null && ranksBefore(row, best, isBetter)) best = row;
+    return best?.value ?? null;
   });
 }
 
