@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('the frame of every page', () => {
   async function distances(popover: Locator, button: Locator) {
     const [a, b] = [(await popover.boundingBox())!, (await button.boundingBox())!];
     const between = (from: number, to: number, start: number, end: number) =>
-      Math.max(0, start - to, from - end);
+      Math.round(Math.max(0, start - to, from - end) * 100) / 100;
     return {
       x: between(a.x, a.x + a.width, b.x, b.x + b.width),
       y: between(a.y, a.y + a.height, b.y, b.y + b.height),

@@ -28,7 +28,8 @@ function place(popover: HTMLElement): void {
   const button = document.querySelector(`[popovertarget="${CSS.escape(popover.id)}"]`);
   if (!button) return;
   const anchor = button.getBoundingClientRect();
-  const { offsetWidth: width, offsetHeight: height } = popover;
+  // With fractions of a pixel, which `offsetHeight` has not.
+  const { width, height } = popover.getBoundingClientRect();
   const { clientWidth, clientHeight } = document.documentElement;
   const below = clientHeight - anchor.bottom;
   const isBelow = below >= height + 2 * GAP || below >= anchor.top;
