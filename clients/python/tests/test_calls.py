@@ -190,6 +190,25 @@ class Calls(unittest.TestCase):
         self.assertEqual(trades_frame([adjusted, plain])["orders"].tolist(), [[{"side": "entry"}], None])
         self.assertNotIn("orders", trades_frame([plain, plain]))
 
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_columns_wait_for_their_task_and_are_read_to_their_last_page(self):
+        page = {"pair": "A/B", "timeframe": "1h", "rows": 3, "changed_candles": [{"pair": "A/B"}], "plot": None}
+        first = {"times": [0, 3600], "columns": {"close": [1, None], "signal:enter_tag": [None, "dip"]}}
+        second = {"times": [7200], "columns": {"close": [3.5], "signal:enter_tag": [None]}}
+        ts = self.platform(
+            httpx.Response(200, json=JOB),
+            httpx.Response(202, json={"status": "running"}),
+            httpx.Response(200, json={**page, **first, "next_cursor": "c"}),
+            httpx.Response(200, json={**page, **second, "next_cursor": None}),
+        )
+        frame = ts.get_backtest("bt-1").columns("A/B", names=["close", "signal:enter_tag"])
+        self.assertEqual(frame["close"].dropna().tolist(), [1, 3.5])
+        self.assertEqual(frame["signal:enter_tag"].tolist(), [None, "dip", None])
+        self.assertEqual(str(frame.index[2]), "1970-01-01 02:00:00+00:00")
+        self.assertEqual(frame.attrs["changed_candles"], [{"pair": "A/B"}])
+        self.assertEqual(self.requests[-1][1].params["cursor"], "c")
+        self.assertEqual(len(self.pauses), 1)
+
     def test_wait_raises_for_a_failed_job_and_after_its_timeout(self):
         failed = {**JOB, "status": "failed", "error": "no candles", "error_code": "DATA001"}
         ts = self.platform(httpx.Response(201, json=JOB), *repeat(httpx.Response(200, json=failed), 1))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: A data frame, the path of a file, or the bytes of a file.
 SignalsSource = Union["pd.DataFrame", str, os.PathLike[str], bytes]
 
+#: Columns of a run that are texts.
+_TAGS = frozenset(("signal:enter_tag", "signal:exit_tag"))
+
 #: Columns of trades that are numbers with a fraction.
 _FLOATS = frozenset(name for name, hint in get_type_hints(types.TradeColumns).items() if "float" in str(hint))
 
@@ -50,6 +53,26 @@ def by_time(columns: Mapping[str, Sequence[float]], times: Sequence[int]) -> pd.
     return pandas.DataFrame(
         {name: list(values) for name, values in columns.items()}, index=index, dtype="float64"
     )
+
+
+def columns_frame(pages: Sequence[Any]) -> pd.DataFrame:
+    """A row for each candle of the pages of a run's columns. Tags are texts, other columns numbers."""
+    pandas = require_pandas()
+    times = [time for page in pages for time in page["times"]]
+    index = pandas.DatetimeIndex(pandas.to_datetime(times, unit="s", utc=True), name="time").as_unit("s")
+    frame = pandas.DataFrame(
+        {
+            name: pandas.Series(
+                [value for page in pages for value in page["columns"][name]],
+                index=index,
+                dtype="object" if name in _TAGS else "float64",
+            )
+            for name in pages[0]["columns"]
+        },
+        index=index,
+    )
+    frame.attrs["changed_candles"] = pages[0]["changed_candles"]
+    return frame
 
 
 def trades_frame(pages: Sequence[Mapping[str, Sequence[Any]]]) -> pd.DataFrame:

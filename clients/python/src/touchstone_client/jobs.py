@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from . import types
 from .connection import MAX_FAILURES, Event, back_off, may_pass
 from .errors import JobError, TouchstoneError, WaitTimeout
-from .frames import by_day, by_time, records_frame, trades_frame
+from .frames import by_day, by_time, columns_frame, records_frame, trades_frame
 from .values import Moment, body_of, iso
 
 if TYPE_CHECKING:
@@ -172,6 +172,38 @@ class Backtest(_Job):
         frame = by_time(columns, data["times"])
         frame.attrs["decimated"] = data["decimated"]
         return frame
+
+    def columns(
+        self,
+        pair: str | None = None,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        names: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """Candles, indicators and signals of a pair at each candle. The first call waits until a task has computed them.
+
+        `attrs["changed_candles"]` lists the candles that changed since the backtest.
+
+        :param pair: Required where the backtest has several
+        :param names: Default: all columns
+        """
+        pages: list[Any] = []
+        while True:
+            page: Any = self._platform.backend.get_backtest_columns(
+                self.id,
+                pair=pair,
+                from_=iso(start),
+                to=iso(end),
+                names=None if names is None else list(names),
+                cursor=pages[-1]["next_cursor"] if pages else None,
+            )
+            if "times" not in page:
+                self._platform.connection.pause(_FIRST_INTERVAL)
+                continue
+            pages.append(page)
+            if page["next_cursor"] is None:
+                return columns_frame(pages)
 
     @cached_property
     def trades(self) -> pd.DataFrame:
