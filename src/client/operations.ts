@@ -119,6 +119,9 @@ export const getHistory = /* @__PURE__ */ get<'getHistory'>(backend, '/models/{m
 /** Which version was in Production at a time, or over a range. */
 export const getProduction = /* @__PURE__ */ get<'getProduction'>(backend, '/models/{model_name}/production');
 
+/** What this platform requires of every release, and its release policy. */
+export const getReleaseRules = /* @__PURE__ */ get<'getReleaseRules'>(backend, '/release-rules');
+
 /** Whose a model is, and with whom it is shared. */
 export const getModelSharing = /* @__PURE__ */ get<'getModelSharing'>(backend, '/models/{model_name}/sharing');
 

@@ -49,7 +49,7 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'listModelApprovals',
     'getApproval',
   ],
-  'who may see what, how long it is kept, and who did what: for people': [
+  'who may see what, how long it is kept, who did what, and what is required: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),
     'getSignalsSharing',
     'shareSignals',
@@ -58,6 +58,7 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     'deleteBacktest',
     'listAudit',
     'transferOwnership',
+    'getReleaseRules',
   ],
   'files, which a program sends': ['createSignals', 'listSignals', 'getSignals', 'deleteSignals'],
   'files, which a page sends: agents run `touchstone import`': [

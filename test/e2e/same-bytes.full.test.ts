@@ -207,6 +207,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     listModelApprovals: [`${ofModel}/approvals`, `${ofModel}/approvals?status=requested`],
     listApprovals: ['/api/v1/approvals', '/api/v1/approvals?waiting_for=me'],
     getApproval: [`/api/v1/approvals/${approval_id}`],
+    getReleaseRules: ['/api/v1/release-rules'],
     getModelSharing: [`${ofModel}/sharing`],
     listAllChallenges: ['/api/v1/challenges', '/api/v1/challenges?status=active&limit=1'],
     listChallenges: [`${ofModel}/challenges`],

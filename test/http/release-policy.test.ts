@@ -543,3 +543,30 @@ describe('look-ahead certificate', () => {
     ]);
   });
 });
+
+it('the rules of the platform can be read by every user; what is not required is null', async () => {
+  const none = await fixtureOf({});
+  const absent = {
+    min_trades: null,
+    min_days: null,
+    max_evidence_age_days: null,
+    min_sharpe: null,
+    min_profit_factor: null,
+    max_drawdown: null,
+    min_deflated_sharpe: null,
+    look_ahead_certificate: false,
+  };
+  expect((await none.get('/api/v1/release-rules')).body).toEqual({
+    four_eyes: false,
+    validation_required: false,
+    rollback_reason_required: false,
+    release_policy: absent,
+  });
+  const some = await fixtureOf({ minTrades: 30, maxDrawdown: 25, lookAheadCertificate: true });
+  expect((await some.get('/api/v1/release-rules')).body.release_policy).toEqual({
+    ...absent,
+    min_trades: 30,
+    max_drawdown: 25,
+    look_ahead_certificate: true,
+  });
+});

@@ -380,3 +380,31 @@ export const ProductionQuery = z.object({
   ).optional(),
   to: stringParameter(40, 'Periods up to this time, exclusive. Default now').optional(),
 });
+
+const requirement = (description: string) => z.number().nullable().meta({ description });
+
+/** What this platform requires of releases; null: not required. */
+export const ReleaseRulesView = z
+  .object({
+    four_eyes: z
+      .boolean()
+      .meta({ description: 'The user who registered a version may not promote or approve it' }),
+    validation_required: z
+      .boolean()
+      .meta({ description: 'Only versions whose validation passed enter Production' }),
+    rollback_reason_required: z.boolean(),
+    release_policy: z.object({
+      min_trades: requirement('Trades of the backtest'),
+      min_days: requirement('Days from the first traded candle to the end of the candles'),
+      max_evidence_age_days: requirement('Days since the end of the candles'),
+      min_sharpe: requirement('Sharpe ratio'),
+      min_profit_factor: requirement('Profit factor'),
+      max_drawdown: requirement('Percent'),
+      min_deflated_sharpe: requirement('Deflated Sharpe ratio, 0 to 1'),
+      look_ahead_certificate: z
+        .boolean()
+        .meta({ description: 'Only versions that are certified free of look-ahead bias enter Production' }),
+    }),
+  })
+  .meta({ id: 'ReleaseRules' });
+export type ReleaseRulesView = z.infer<typeof ReleaseRulesView>;

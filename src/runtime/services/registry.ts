@@ -1,6 +1,7 @@
 import {
   PromoteRequest,
   RegisterRequest,
+  type ReleaseRulesView,
   RollbackRequest,
   StageRequest,
   StopRequest,
@@ -113,6 +114,7 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
         ? await getProductionPeriods(deps, { model, ...query })
         : await getProduction(deps, { model, at: query.at }),
     }),
+    getReleaseRules: async () => ({ status: 200, body: releaseRulesView(deps) }),
     getModelSharing: sharing.read,
     shareModel: sharing.share,
     listCatalog: async ({ query, principal }) => ({
@@ -194,4 +196,23 @@ function namedVersion(body: NamesVersion, synonym: string): string | undefined {
 
 function expectedProduction(version: string | number | null | undefined): string | null | undefined {
   return typeof version === 'number' ? String(version) : version;
+}
+
+function releaseRulesView(deps: RegistryDeps): ReleaseRulesView {
+  const { releasePolicy: policy } = deps;
+  return {
+    four_eyes: deps.fourEyesRequired,
+    validation_required: deps.stagingDryRunRequired,
+    rollback_reason_required: deps.rollbackReasonRequired,
+    release_policy: {
+      min_trades: policy.minTrades ?? null,
+      min_days: policy.minDays ?? null,
+      max_evidence_age_days: policy.maxEvidenceAgeDays ?? null,
+      min_sharpe: policy.minSharpe ?? null,
+      min_profit_factor: policy.minProfitFactor ?? null,
+      max_drawdown: policy.maxDrawdown ?? null,
+      min_deflated_sharpe: policy.minDeflatedSharpe ?? null,
+      look_ahead_certificate: policy.lookAheadCertificate,
+    },
+  };
 }

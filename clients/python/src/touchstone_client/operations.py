@@ -433,6 +433,13 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/models/{model_name}/production", path_values={"model_name": model_name}, query={"at": at, "from": from_, "to": to})
 
+    def get_release_rules(self) -> types.ReleaseRules:
+        """What this platform requires of every release, and its release policy.
+
+        They are set where the platform is deployed, and cannot be changed by a call.
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/release-rules")
+
     def get_model_sharing(self, model_name: str) -> types.Sharing:
         """Whose a model is, and with whom it is shared.
 

@@ -4967,6 +4967,34 @@ class RejectedFiles(TypedDict):
     """The first three files"""
 
 
+class ReleaseRules(TypedDict):
+    four_eyes: bool
+    """The user who registered a version may not promote or approve it"""
+    validation_required: bool
+    """Only versions whose validation passed enter Production"""
+    rollback_reason_required: bool
+    release_policy: ReleaseRulesReleasePolicy
+
+
+class ReleaseRulesReleasePolicy(TypedDict):
+    min_trades: float | None
+    """Trades of the backtest"""
+    min_days: float | None
+    """Days from the first traded candle to the end of the candles"""
+    max_evidence_age_days: float | None
+    """Days since the end of the candles"""
+    min_sharpe: float | None
+    """Sharpe ratio"""
+    min_profit_factor: float | None
+    """Profit factor"""
+    max_drawdown: float | None
+    """Percent"""
+    min_deflated_sharpe: float | None
+    """Deflated Sharpe ratio, 0 to 1"""
+    look_ahead_certificate: bool
+    """Only versions that are certified free of look-ahead bias enter Production"""
+
+
 class ReportAssumptions(TypedDict):
     """What each assumption earned, by size, and what a fee or slippage higher by so much would cost. First-order effects: they do not add up"""
 

@@ -118,10 +118,6 @@ function columnsOf(name: string, production: string | null): readonly Column<Ver
       ),
     },
     { key: 'stage', title: 'Stage', cell: ({ stage }) => <StageBadge stage={stage} /> },
-    ...ALL_VERSION_COLUMNS,
-    { key: 'validation', title: 'Validation', cell: ({ validation_status }) => validation_status },
-    { key: 'created', title: 'Registered', cell: ({ created_at }) => <Age at={created_at} /> },
-    { key: 'by', title: 'By', cell: ({ created_by }) => created_by },
     {
       key: 'actions',
       title: 'Next step',
@@ -129,6 +125,10 @@ function columnsOf(name: string, production: string | null): readonly Column<Ver
         <TransitionButtons subject={{ model: name, version, stage, production }} />
       ),
     },
+    ...ALL_VERSION_COLUMNS,
+    { key: 'validation', title: 'Validation', cell: ({ validation_status }) => validation_status },
+    { key: 'created', title: 'Registered', cell: ({ created_at }) => <Age at={created_at} /> },
+    { key: 'by', title: 'By', cell: ({ created_by }) => created_by },
   ];
 }
 

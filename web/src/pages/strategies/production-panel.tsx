@@ -10,6 +10,8 @@ import { decimal, signed } from '../../ui/format.ts';
 import { Age, Panel, Time } from '../../ui/parts.tsx';
 import { CHANGED_BY_TRANSITIONS } from '../approvals/changed.ts';
 import { RequestApproval } from '../approvals/request-approval.tsx';
+import { ProductionTimeline } from './production-timeline.tsx';
+import { ReleaseRules } from './release-rules.tsx';
 
 type Version = ResponseOf<'listVersions'>['versions'][number];
 type Action = 'rollback' | 'stop';
@@ -20,7 +22,7 @@ export function ProductionPanel(props: { readonly name: string; readonly version
   const [open, setOpen] = useState<Action>();
   const champion = versions.find(({ stage }) => stage === 'Production');
   const close = () => setOpen(undefined);
-  if (!champion) return <NobodyInProduction name={name} versions={versions} />;
+  if (!champion) return <NobodyInProduction {...props} />;
   const { version } = champion;
   return (
     <Panel
@@ -54,13 +56,16 @@ export function ProductionPanel(props: { readonly name: string; readonly version
         </p>
         <LiveTrades name={name} />
       </div>
+      <ProductionTimeline name={name} />
+      <ReleaseRules />
       {open && <LeaveDialog name={name} production={version} action={open} onClose={close} />}
     </Panel>
   );
 }
 
 function NobodyInProduction(props: { readonly name: string; readonly versions: readonly Version[] }) {
-  const stopped = props.versions.find((version) => version.stopped);
+  const { name, versions } = props;
+  const stopped = versions.find((version) => version.stopped);
   return (
     <Panel title="In Production">
       <p className="pad">
@@ -72,6 +77,8 @@ function NobodyInProduction(props: { readonly name: string; readonly versions: r
           </>
         )}
       </p>
+      <ProductionTimeline name={name} />
+      <ReleaseRules />
     </Panel>
   );
 }
