@@ -278,12 +278,7 @@ function* describe(
   const data = prepared.map((pair) => pair.summary);
   const pairs = prepared.map((pair) => pair.input);
   const wallet = config.dry_run_wallet;
-  const declared = startupCandles(strategy, config.params);
-  const startup =
-    typeof declared === 'number'
-      ? runStartupRows(strategy, config, input.pairs) + trainingRows(config.timeframe, config.ml_engine)
-      : declared.named;
-  const echoed = reportSettings(config, settings, startup, data);
+  const echoed = reportSettings(config, settings, startupOf(input), data);
   const computed = measureRun(config, data, run);
   const { benchmark } = input;
   const { volumes, provenance, chanceInputs } = digestsOf(input, data, digest);
@@ -328,6 +323,14 @@ function* describe(
     report,
     ...robustnessTiming,
   };
+}
+
+/** Startup candles as the report shows them: a number for all timeframes, or that of each named one. */
+function startupOf({ strategy, config, pairs }: BacktestInput) {
+  const declared = startupCandles(strategy, config.params);
+  return typeof declared === 'number'
+    ? runStartupRows(strategy, config, pairs) + trainingRows(config.timeframe, config.ml_engine)
+    : declared.named;
 }
 
 /** The robustness of a run, with its processor time. */

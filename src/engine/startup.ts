@@ -6,7 +6,7 @@ export type DeclaredStartup = Readonly<Partial<Record<Timeframe, number>>>;
 /** Startup candles for some parameters: one number for all timeframes, or those of the timeframes that a strategy names. */
 export type Startup = number | NamedStartup;
 
-export interface NamedStartup {
+interface NamedStartup {
   /** Of the timeframe of the run, and of those that are not named. */
   readonly own: number;
   /** As declared. */

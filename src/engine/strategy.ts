@@ -283,7 +283,7 @@ export type InformativeColumns<
 >;
 
 /** How a chart draws a column. */
-export interface PlotColumn {
+interface PlotColumn {
   /** Name, `#hex` or `rgba()`. */
   readonly color?: string;
   /** Column up to which the area is filled. */

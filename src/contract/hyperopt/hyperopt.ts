@@ -53,7 +53,7 @@ export const SearchedParameter = z.discriminatedUnion('kind', [
 export type SearchedParameter = z.infer<typeof SearchedParameter>;
 
 /** Limit of a metric of every trial. */
-export const TrialConstraint = z.object({
+const TrialConstraint = z.object({
   metric: z.string(),
   bound: z.enum(['min', 'max']),
   limit: z.number(),

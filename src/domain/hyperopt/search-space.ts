@@ -42,7 +42,7 @@ export function suggestPoint(job: SpaceSource, past: readonly PastTrial[], numbe
 }
 
 /** Values of a grid by dimension, the slowest first: the model, then the parameters in the order of the request. */
-export function gridOf({ config }: Pick<SpaceSource, 'config'>): Grid {
+function gridOf({ config }: Pick<SpaceSource, 'config'>): Grid {
   const { search, n_estimators_range: trees, learning_rate_range: rates } = config;
   return [
     listedDimension('model_type', config.model_types),
@@ -61,7 +61,7 @@ function gridDimension(name: string, parameter: SearchedParameter): Grid[number]
  * The point with parameters that its model ignores set to the first value of their range: a logistic regression has
  * neither trees nor a learning rate. Equal runs are therefore equal points and run once.
  */
-export function canonicalPoint({ config }: Pick<SpaceSource, 'config'>, point: Point): Point {
+function canonicalPoint({ config }: Pick<SpaceSource, 'config'>, point: Point): Point {
   if (modelKindOf(String(point.model_type)) !== 'logistic_regression') return point;
   const n_estimators = config.n_estimators_range![0];
   const learning_rate = config.learning_rate_range![0];

@@ -4,7 +4,7 @@
  */
 
 /** Characters of an expression. */
-export const MAX_EXPRESSION = 500;
+const MAX_EXPRESSION = 500;
 
 /** An expression that cannot be read. */
 export class ExpressionError extends Error {

@@ -73,67 +73,56 @@ function chartsOf(unordered: readonly Step[]): {
     isTime: true,
     values: steps.map(({ evaluated_at }) => Date.parse(evaluated_at) / 1_000),
   };
+  return { x, interval: [intervalPane(steps)], means: meanPanes(steps) };
+}
+
+function intervalPane(steps: readonly Step[]): ChartPane {
   const bound = (index: 0 | 1) =>
     steps.map(({ confidence_interval }) => confidence_interval?.[index] ?? null);
   const line = { kind: 'step', format: points } as const;
+  const differences = steps.map(({ difference }) => difference);
   return {
-    x,
-    interval: [
-      {
-        unit: ' pp',
-        baselines: [0],
-        series: [
-          {
-            ...line,
-            title: 'Difference',
-            color: 'series-1',
-            values: steps.map(({ difference }) => difference),
-          },
-          { ...line, title: 'Lower', color: 'faint', isDashed: true, values: bound(0) },
-          { ...line, title: 'Upper', color: 'faint', isDashed: true, values: bound(1) },
-        ],
-      },
-    ],
-    means: [
-      {
-        unit: ' %',
-        baselines: [0],
-        series: [
-          {
-            title: 'Champion',
-            color: 'series-1',
-            kind: 'step',
-            format: percent,
-            values: steps.map(({ mean }) => mean.champion),
-          },
-          {
-            title: 'Challenger',
-            color: 'series-2',
-            kind: 'step',
-            format: percent,
-            values: steps.map(({ mean }) => mean.challenger),
-          },
-        ],
-      },
-      {
-        unit: ' trades',
-        series: [
-          {
-            title: 'Trades of the champion',
-            color: 'series-1',
-            kind: 'step',
-            format: count,
-            values: steps.map(({ champion_trades }) => champion_trades),
-          },
-          {
-            title: 'Trades of the challenger',
-            color: 'series-2',
-            kind: 'step',
-            format: count,
-            values: steps.map(({ challenger_trades }) => challenger_trades),
-          },
-        ],
-      },
+    unit: ' pp',
+    baselines: [0],
+    series: [
+      { ...line, title: 'Difference', color: 'series-1', values: differences },
+      { ...line, title: 'Lower', color: 'faint', isDashed: true, values: bound(0) },
+      { ...line, title: 'Upper', color: 'faint', isDashed: true, values: bound(1) },
     ],
   };
+}
+
+/** The running mean profit of a trade of both versions, and the trades behind it. */
+function meanPanes(steps: readonly Step[]): readonly ChartPane[] {
+  const champion = { color: 'series-1', kind: 'step' } as const;
+  const challenger = { color: 'series-2', kind: 'step' } as const;
+  const valuesOf = (read: (step: Step) => number | null) => steps.map(read);
+  const [means, counts] = [{ format: percent }, { format: count }];
+  return [
+    {
+      unit: ' %',
+      baselines: [0],
+      series: [
+        { ...champion, ...means, title: 'Champion', values: valuesOf(({ mean }) => mean.champion) },
+        { ...challenger, ...means, title: 'Challenger', values: valuesOf(({ mean }) => mean.challenger) },
+      ],
+    },
+    {
+      unit: ' trades',
+      series: [
+        {
+          ...champion,
+          ...counts,
+          title: 'Trades of the champion',
+          values: valuesOf((step) => step.champion_trades),
+        },
+        {
+          ...challenger,
+          ...counts,
+          title: 'Trades of the challenger',
+          values: valuesOf((step) => step.challenger_trades),
+        },
+      ],
+    },
+  ];
 }

@@ -3,7 +3,7 @@ import { Hourglass } from 'lucide-react';
 import { useCall } from '../../api/queries.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
-import { ApprovalList } from '../approvals/approval-list.tsx';
+import { ApprovalList } from '../strategies/approval-list.tsx';
 import { waitsFor } from './challenges-panel.tsx';
 import { useOverview } from './data.ts';
 

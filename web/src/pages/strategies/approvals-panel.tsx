@@ -1,7 +1,7 @@
 import { useCall } from '../../api/queries.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
-import { ApprovalList } from '../approvals/approval-list.tsx';
+import { ApprovalList } from './approval-list.tsx';
 
 /** The newest requests for approval of a model. */
 export function ApprovalsPanel({ name }: { readonly name: string }) {

@@ -8,10 +8,10 @@ import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { decimal, signed } from '../../ui/format.ts';
 import { Age, Panel, Time } from '../../ui/parts.tsx';
-import { CHANGED_BY_TRANSITIONS } from '../approvals/changed.ts';
-import { RequestApproval } from '../approvals/request-approval.tsx';
+import { CHANGED_BY_TRANSITIONS } from './changed-by-transitions.ts';
 import { ProductionTimeline } from './production-timeline.tsx';
 import { ReleaseRules } from './release-rules.tsx';
+import { RequestApproval } from './request-approval.tsx';
 
 type Version = ResponseOf<'listVersions'>['versions'][number];
 type Action = 'rollback' | 'stop';

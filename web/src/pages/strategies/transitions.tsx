@@ -5,10 +5,10 @@ import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { CHANGED_BY_TRANSITIONS } from '../approvals/changed.ts';
-import { RequestApproval } from '../approvals/request-approval.tsx';
+import { CHANGED_BY_TRANSITIONS } from './changed-by-transitions.ts';
 import { CheckList, failedChecks } from './check-list.tsx';
 import { PromotionEvidence } from './promotion-evidence.tsx';
+import { RequestApproval } from './request-approval.tsx';
 import { type Stage, StageBadge } from './stage-badge.tsx';
 import { useWaiver, WaiverFields } from './waiver.tsx';
 

@@ -4,10 +4,10 @@ import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { CheckList, failedChecks } from '../strategies/check-list.tsx';
-import { PromotionEvidence } from '../strategies/promotion-evidence.tsx';
 import { type Approval, approvalTitle } from './approval.ts';
-import { CHANGED_BY_TRANSITIONS } from './changed.ts';
+import { CHANGED_BY_TRANSITIONS } from './changed-by-transitions.ts';
+import { CheckList, failedChecks } from './check-list.tsx';
+import { PromotionEvidence } from './promotion-evidence.tsx';
 
 export type Decision = 'approve' | 'decline' | 'withdraw';
 

@@ -5,7 +5,7 @@ import { useMe } from '../../auth/me.ts';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { CHANGED_BY_TRANSITIONS } from './changed.ts';
+import { CHANGED_BY_TRANSITIONS } from './changed-by-transitions.ts';
 
 /** A transition that a user asks another one for. */
 export interface RequestedTransition {
