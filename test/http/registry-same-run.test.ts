@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { CodedError } from '#contract/values/errors.ts';
+import { readSameRunWarnings } from '#domain/transitions/same-run.ts';
 import { fileEngine } from '../support/file-engine.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
@@ -68,5 +70,17 @@ describe('same_run_as', () => {
     expect(await read()).toEqual({ version: '2', reason: 'slippage' });
     await fixture.rollback(2);
     expect(await read()).toBeNull();
+  });
+
+  it('that cannot be read does not fail the call whose transition is stored', async () => {
+    const broken = {
+      endedVersions: async () => {
+        throw new CodedError('SVC005', { message: 'throttled' });
+      },
+      read: async () => ({ versions: new Map() }),
+    };
+    expect(await readSameRunWarnings(broken as never, MODEL, '2')).toEqual([
+      'same_run_as: could not be read now; the version shows it',
+    ]);
   });
 });

@@ -25,14 +25,21 @@ export function sameRunWarnings(
   return [`same_run_as: ${version} was taken out of Production${reason}`];
 }
 
-/** Warnings of {@link sameRunWarnings} for versions of a model by number. Throws SVC005. */
+/**
+ * Warnings of {@link sameRunWarnings} for a version of a model by its number, of a call whose transition is stored. A read that fails
+ * must not make that call fail, because its caller would repeat it: a warning says so instead.
+ */
 export async function readSameRunWarnings(
   registry: Pick<RegistryStore, 'endedVersions' | 'read'>,
   model: string,
-  numbers: readonly string[],
+  number: string,
 ): Promise<string[]> {
-  const ended = await registry.endedVersions(model);
-  if (ended.length === 0) return [];
-  const { versions } = await registry.read(model, numbers);
-  return [...versions.values()].flatMap((version) => sameRunWarnings(ended, version));
+  try {
+    const ended = await registry.endedVersions(model);
+    if (ended.length === 0) return [];
+    const { versions } = await registry.read(model, [number]);
+    return [...versions.values()].flatMap((version) => sameRunWarnings(ended, version));
+  } catch {
+    return ['same_run_as: could not be read now; the version shows it'];
+  }
 }

@@ -49,7 +49,7 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
       const version = versionOf(body, 'model_version');
       const input = { model: params.name, version, comment, validate_only, skip_validation, waive };
       const staged = await stageVersion(deps, transitionCallOf(request), input);
-      const same = await readSameRunWarnings(deps.registry, params.name, [staged.body.version]);
+      const same = await readSameRunWarnings(deps.registry, params.name, staged.body.version);
       return reply(200, staged, [...same, ...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
     },
     promoteVersion: async ({ params, body, ...request }) => {
@@ -63,7 +63,7 @@ export function registryHandlers(deps: RegistryDeps, ownership: Ownership): Grou
         force,
         waive,
       });
-      const same = await readSameRunWarnings(deps.registry, params.name, [promoted.body.version]);
+      const same = await readSameRunWarnings(deps.registry, params.name, promoted.body.version);
       return reply(200, promoted, [...same, ...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
     },
     rollbackModel: async ({ params, body, ...request }) => {
@@ -140,7 +140,7 @@ export function registerHandler(deps: RegisterStrategyDeps): GroupHandlers<'stra
     const input = { model: params.name, backtest_run_id, container_image_uri, description, tags };
     const options = { skip_validation, thresholds, waive };
     const registered = await registerStrategy(deps, transitionCallOf(request), { ...input, ...options });
-    const same = await readSameRunWarnings(deps.registry, params.name, [registered.body.version]);
+    const same = await readSameRunWarnings(deps.registry, params.name, registered.body.version);
     return reply(201, registered, [
       ...same,
       ...ignoredKeys(body, RegisterRequest),

@@ -52,7 +52,9 @@ class Rules {
   /** Applies a call and returns its expected status. */
   call(command: Command): number {
     const { key: used, ...request } = command;
-    const text = JSON.stringify(request);
+    // A staging has no expected version.
+    const sent = request.call === 'stage' ? { ...request, expected: undefined } : request;
+    const text = JSON.stringify(sent);
     const stored = used === null ? undefined : this.#replies.get(used);
     if (stored) return stored.request === text ? stored.status : 409;
     const status = command.call === 'register' ? this.#register(command.fails) : this.#move(command);
