@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 const reportOf = async (jobId: string) =>
-  (await fixture.platform.get(`/api/v1/backtests/${jobId}/report-data?limit=5000`)).body;
+  (await fixture.platform.get(`/api/v1/backtests/${jobId}/report-data`)).body;
 
 type Run = { readonly job: any; readonly report: any };
 const runs = new Map<string, Promise<Run>>();

@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('a universe in the browser', () => {
     expect(await added.textContent()).toContain('Pairs that survived');
     expect(await findings()).toEqual([]);
     const id = page.url().split('/').at(-1);
-    const { body: report } = await dashboard.platform.get(`/api/v1/backtests/${id}/report-data?limit=5000`);
+    const { body: report } = await dashboard.platform.get(`/api/v1/backtests/${id}/report-data`);
     expect(report.settings.universe).toMatchObject({ ...CONFIG.universe, delisting_haircut: 0.2 });
     // The run had limit orders, its strategy has market orders.
     expect(report.settings.order_types).toBeUndefined();
