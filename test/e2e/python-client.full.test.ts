@@ -65,6 +65,12 @@ describe.skipIf(python === '')('the Python client', () => {
     ]);
     expect(trades.total).toBeGreaterThan(10);
     expect(read.trades).toEqual({ ...trades.columns, ...Object.fromEntries(milliseconds) });
+    const [summary, drawn] = read.chart;
+    expect(summary).toBe('<Chart BTC/USDT:USDT 1h, 100 candles>');
+    expect(drawn.match(/<rect /g)).toHaveLength(100);
+    const lastEntries = trades.columns.opened_at.filter((time: number) => time >= times.at(-100));
+    expect(lastEntries.length).toBeGreaterThan(0);
+    expect(drawn.match(/<title>Trade \d+: (long|short) entry /g)).toHaveLength(lastEntries.length);
     expect(read.dtypes).toMatchObject({ stake: 'float64', leverage: 'float64', id: 'int64' });
     const { body: report } = await platform.get(`${path}/report-data`);
     expect(read.report).toEqual(report.metrics);

@@ -6,11 +6,13 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import types
+from .chart import CANDLE_NAMES, MAX_CANDLES, MAX_TRADES, Chart, ChartView, plotted_names
 from .connection import MAX_FAILURES, Event, back_off, may_pass
 from .errors import JobError, TouchstoneError, WaitTimeout
 from .frames import by_day, by_time, columns_frame, records_frame, trades_frame
@@ -188,22 +190,79 @@ class Backtest(_Job):
         :param pair: Required where the backtest has several
         :param names: Default: all columns
         """
-        pages: list[Any] = []
+        wanted = None if names is None else list(names)
+        pages = list(self._columns_pages(pair=pair, from_=iso(start), to=iso(end), names=wanted))
+        return columns_frame(pages)
+
+    def _columns_pages(self, **query: Any) -> Iterator[Any]:
+        """Pages of columns. The first one waits until a task has computed them."""
+        cursor = None
         while True:
-            page: Any = self._platform.backend.get_backtest_columns(
-                self.id,
-                pair=pair,
-                from_=iso(start),
-                to=iso(end),
-                names=None if names is None else list(names),
-                cursor=pages[-1]["next_cursor"] if pages else None,
-            )
+            page: Any = self._platform.backend.get_backtest_columns(self.id, cursor=cursor, **query)
             if "times" not in page:
                 self._platform.connection.pause(_FIRST_INTERVAL)
                 continue
-            pages.append(page)
-            if page["next_cursor"] is None:
-                return columns_frame(pages)
+            yield page
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def chart(
+        self,
+        pair: str | None = None,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        candles: int = 500,
+    ) -> Chart:
+        """Draws candles, the columns that the strategy's `plot` names, entries and exits. A notebook shows it, also
+        without a network. `chart(…).save("chart.html")` saves it.
+
+        The first call waits until a task has computed the columns.
+
+        :param pair: Required where the backtest has several
+        :param candles: Most candles that are drawn, up to 2,000: the first ones from `start`, without it the last ones
+        :raises ValueError: when `candles` is out of range
+        """
+        if not 1 <= candles <= MAX_CANDLES:
+            raise ValueError(f"candles is {candles}: pass 1 to {MAX_CANDLES}")
+        first, until = iso(start), iso(end)
+        head = next(self._columns_pages(pair=pair, from_=first, to=until, limit=2))
+        if start is None and head["rows"] > candles:
+            # Rows have no gaps: the first two tell the time of any other.
+            opened, second = head["times"]
+            first = _iso_time(opened + (head["rows"] - candles) * (second - opened))
+        known = head["columns"]
+        names = list(
+            dict.fromkeys((*CANDLE_NAMES, *(name for name in plotted_names(head["plot"]) if name in known)))
+        )
+        # A list of names is separated by commas, and is part of an address.
+        wanted = None if any("," in name for name in names) or sum(map(len, names)) > 2000 else names
+        times: list[int] = []
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for page in self._columns_pages(
+            pair=head["pair"], from_=first, to=until, names=wanted, limit=candles
+        ):
+            left = candles - len(times)
+            times += page["times"][:left]
+            for name in names:
+                columns[name] += page["columns"][name][:left]
+            if len(times) >= candles:
+                break
+        view = ChartView(head["pair"], head["timeframe"], times, columns, head["plot"], head["rows"])
+        view.is_changed = len(head["changed_candles"]) > 0
+        if times:
+            found: Any = self._platform.backend.list_backtest_trades(
+                self.id,
+                format="columns",
+                limit=MAX_TRADES,
+                pair=[view.pair],
+                time="held",
+                from_=_iso_time(times[0]),
+                to=_iso_time(times[-1] + 1),
+            )
+            view.trades, view.trade_count = found["columns"], found["total"]
+        return Chart(view)
 
     @cached_property
     def trades(self) -> pd.DataFrame:
@@ -312,7 +371,9 @@ class Hyperopt(_Job):
         """The best trial. Warns of a search with look-ahead bias: its values cannot be earned, and rank nothing."""
         result = self.result
         if result["look_ahead"]["state"] == "found":
-            warnings.warn(f"Look-ahead bias was found in {self.id}: its values cannot be earned", stacklevel=2)
+            warnings.warn(
+                f"Look-ahead bias was found in {self.id}: its values cannot be earned", stacklevel=2
+            )
         return Best(result["best_trial"], result["best_value"], result["best_params"])
 
     @property
@@ -358,6 +419,10 @@ class Hyperopt(_Job):
         for name in ("result", "equity"):
             self.__dict__.pop(name, None)
         return self.refresh()
+
+
+def _iso_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()
 
 
 def _progress_line() -> Progress:
