@@ -68,7 +68,9 @@ describe.skipIf(python === '')('the Python client', () => {
     const [summary, drawn] = read.chart;
     expect(summary).toBe('<Chart BTC/USDT:USDT 1h, 100 candles>');
     expect(drawn.match(/<rect /g)).toHaveLength(100);
-    const lastEntries = trades.columns.opened_at.filter((time: number) => time >= times.at(-100));
+    const { opened_at, pair } = trades.columns;
+    const isDrawn = (time: number, at: number) => pair[at] === 'BTC/USDT:USDT' && time >= times.at(-100);
+    const lastEntries = opened_at.filter(isDrawn);
     expect(lastEntries.length).toBeGreaterThan(0);
     expect(drawn.match(/<title>Trade \d+: (long|short) entry /g)).toHaveLength(lastEntries.length);
     expect(read.dtypes).toMatchObject({ stake: 'float64', leverage: 'float64', id: 'int64' });

@@ -37,7 +37,7 @@ run = ts.backtest("ema_crossover", fast=10, experiment_name="trend", **JANUARY)
 assert run.wait(120, progress=lambda job: progress.append(job["status"])) is run
 figure = run.plot()[0].figure
 figure.savefig(Path(folder, "equity.png"))
-chart = run.chart(candles=100)
+chart = run.chart("BTC/USDT:USDT", candles=100)
 run.annotate(notes="baseline", tags=["a"], pinned=True)
 once = [ts.backtest("ema_crossover", idempotency_key="one", **JANUARY).id for _ in range(2)]
 
