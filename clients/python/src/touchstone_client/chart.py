@@ -160,7 +160,8 @@ def _chart_html(view: ChartView) -> str:
         title += f", {_time(view.times[0])} to {_time(view.times[-1])} UTC"
     drawing = _drawing(view, panels, title) if view.times else "<p>The range has no candles.</p>"
     legend = "".join(
-        f'<span style="margin-right:14px"><span style="color:{column.color}">&#9632;</span> '
+        '<span style="margin-right:14px"><span style="display:inline-block;width:9px;height:9px;'
+        f'background-color:{column.color}"></span> '
         f"{escape(_text(column.name))}</span>"
         for panel in panels
         for column in panel.columns
