@@ -69,7 +69,7 @@ async function explainEntry(computed: ComputedTrade): Promise<TradeReason> {
   const isGiven = backtest.config.signals !== undefined;
   const signal = timeOf(computed, row);
   const paid = first?.price ?? trade.entry_price;
-  const what = isGiven ? 'the uploaded signals have' : 'the strategy signaled';
+  const what = whoSignaled(backtest);
   const tag = trade.enter_tag === null ? '' : ` with the tag ${JSON.stringify(trade.enter_tag)}`;
   return {
     candle: timeOf(computed, rowOf(computed, Date.parse(first?.filled_at ?? trade.opened_at))),
@@ -105,6 +105,11 @@ async function explainExit(computed: ComputedTrade): Promise<TradeReason> {
   };
 }
 
+/** Subject and verb of a signal. */
+function whoSignaled({ config }: ComputedTrade['backtest']): string {
+  return config.signals === undefined ? 'the strategy signaled' : 'the uploaded signals have';
+}
+
 async function exitRule(computed: ComputedTrade, row: number): Promise<Explained> {
   const { trade, backtest, reasons, pair } = computed;
   const { exit_reason: reason } = trade;
@@ -121,7 +126,7 @@ async function exitRule(computed: ComputedTrade, row: number): Promise<Explained
     return {
       rule: 'exit_signal',
       values: { ...(await valuesAt(computed, signal)), signal_candle: time },
-      text: `the strategy signaled exit_${trade.side} on the candle of ${minute(time)}${reason === EXIT_SIGNAL ? '' : ` with the tag ${JSON.stringify(reason)}`}.`,
+      text: `${whoSignaled(backtest)} exit_${trade.side} on the candle of ${minute(time)}${reason === EXIT_SIGNAL ? '' : ` with the tag ${JSON.stringify(reason)}`}.`,
     };
   }
   if (own) return byLevel(computed, own, row);

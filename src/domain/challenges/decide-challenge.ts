@@ -4,6 +4,7 @@ import {
   type StoredChallenge,
 } from '#contract/registry/stored-challenge.ts';
 import { hash32 } from '#engine/random.ts';
+import { roundNumber } from '#engine/round.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
@@ -85,7 +86,8 @@ async function lookAsPlanned(
     champion_trades: champion,
     challenger_trades: challenger,
     improvement_pct: improvement,
-    p_value: guarded ? permuted.p : test.p,
+    // The database refuses numbers as small as the p-value of very different variants.
+    p_value: roundNumber(guarded ? permuted.p : test.p),
     p_value_method: guarded ? ('permutation' as const) : ('welch' as const),
   };
   return withEvent(progress, { planned_look }, { action: 'planned_look', at });
