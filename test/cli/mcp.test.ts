@@ -62,9 +62,9 @@ describe('mcp on standard input and output', () => {
     expect(refused.content.error.advice).toBe('Do not repeat the call. Ask a person.');
   });
 
-  test('the default group takes less than 17 KB of a context and shortens long arguments only', async () => {
+  test('the default group takes less than 16 KB of a context and shortens long arguments only', async () => {
     const { tools } = await plain.client.listTools();
-    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(17_000);
+    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(16_000);
     const listed = new Map(tools.map((tool) => [tool.name, tool]));
     expect([...listed.keys()]).toEqual(
       expect.arrayContaining(['submit_backtest', 'get_backtest', 'list_strategies', 'wait_for_job']),

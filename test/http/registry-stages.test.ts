@@ -205,6 +205,7 @@ describe('aliases and tags', () => {
           read,
           sharing: store.sharing,
           commit: store.commit.bind(store),
+          endedVersions: store.endedVersions.bind(store),
         });
       },
     });

@@ -367,7 +367,7 @@ describe('backend operations', () => {
     );
     const next_cursor = await signedCursor('more');
     expect(body).toEqual({ items: [], next_cursor, searched: null, count: null });
-    expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c', undefined]]);
+    expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c', undefined, undefined]]);
   });
 
   it('list returns 20 items per page by default', async () => {

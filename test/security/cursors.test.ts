@@ -61,7 +61,9 @@ async function platform() {
     services.map((name) => [name, createService(name, handlers as never, { ...host })] as const),
   );
   const list = async ({ operation, field }: (typeof paged)[number], cursor?: string) => {
-    const path = operation.path.replaceAll(/\{\w+\}/g, () => IDS[operation.resource!.kind]);
+    const path = operation.path
+      .replaceAll('{trade_id}', '1')
+      .replaceAll(/\{\w+\}/g, () => IDS[operation.resource!.kind]);
     const app = apps.get(operation.service)!;
     const sent = cursor === undefined ? {} : { [field]: cursor };
     const query = `${QUERIES[operation.id] ?? ''}${new URLSearchParams(takes(operation.query, field) ? sent : {})}`;

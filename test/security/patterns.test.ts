@@ -9,6 +9,7 @@ import { JOB_EVENT_ID } from '#contract/platform/job-events-api.ts';
 import { EVENT_SELECTION } from '#contract/values/event-types.ts';
 import { SYMBOLS_IN_TEXT } from '#contract/values/fold-warnings.ts';
 import { REFERENCE } from '#domain/registry/container-image.ts';
+import { TOKEN } from '#engine/walk-forward/objective-expression.ts';
 
 /**
  * Regular expressions take time linear in their input: a static analysis of backtracking checks each one of the sources.
@@ -82,11 +83,13 @@ it('patterns built at run time use constants and take linear time', () => {
     'src/contract/values/event-types.ts',
     'src/contract/values/fold-warnings.ts',
     'src/domain/registry/container-image.ts',
+    'src/engine/walk-forward/objective-expression.ts',
   ]);
   expect(isSlow(JOB_EVENT_ID)).toBe(false);
   expect(isSlow(EVENT_SELECTION)).toBe(false);
   expect(isSlow(SYMBOLS_IN_TEXT)).toBe(false);
   expect(isSlow(REFERENCE)).toBe(false);
+  expect(isSlow(TOKEN)).toBe(false);
   expect(isSlow(/(.{1,80})(?:\s+|$)/g)).toBe(false);
   expect(isSlow(/<Arn>([^<]*)<\/Arn>/g)).toBe(false);
 });

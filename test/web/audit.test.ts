@@ -44,8 +44,8 @@ describe.skipIf(!hasChromium)('the audit page', () => {
     const rows = page.getByRole('region', { name: 'Audit trail' }).locator('tbody tr');
     const promotion = rows.filter({ hasText: 'promoteVersion' });
     await promotion.waitFor();
-    expect(await promotion.locator('td').nth(4).innerText()).toBe('ema_crossover');
-    expect(await promotion.locator('td').nth(5).innerText()).toBe('1');
+    expect(await promotion.locator('td').nth(4).textContent()).toBe('ema_crossover');
+    expect(await promotion.locator('td').nth(5).textContent()).toBe('1');
     expect(await rows.filter({ hasText: 'logTrades' }).count()).toBe(0);
     expect(await findings()).toEqual([]);
     const shown = await rows.count();

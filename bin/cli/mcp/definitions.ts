@@ -5,7 +5,7 @@ import { ArgumentError, type Arguments } from './call.ts';
 /** Longest description of an argument that is listed whole; a longer one is cut to its first sentence. Characters. */
 const MAX_DESCRIPTION = 50;
 /** Longest schema of a field of an argument that is listed whole; a longer one is cut to its type. Characters of JSON. */
-const MAX_FIELD = 380;
+const MAX_FIELD = 300;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,9 @@ export function definitionOf({ name, description, inputSchema, annotations }: Ag
 function shortened(schema: Json, depth: number): Json {
   const { properties, description, ...rest } = schema;
   const said = typeof description === 'string' && { description: firstSentence(description) };
-  if (depth > 1 && JSON.stringify(schema).length > MAX_FIELD) {
+  // An argument with fields keeps them: without any, a model does not know what it may pass.
+  const isCut = depth > 1 || (depth === 1 && !properties);
+  if (isCut && JSON.stringify(schema).length > MAX_FIELD) {
     return { ...(schema.type !== undefined && { type: schema.type }), ...said };
   }
   if (!properties) return { ...rest, ...said };

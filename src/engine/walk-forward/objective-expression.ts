@@ -59,7 +59,7 @@ interface Token {
   readonly position: number;
 }
 
-const TOKEN =
+export const TOKEN =
   /\s*(?:(?<number>\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?)|(?<name>[a-z_]\w*)|(?<symbol>[-+*/(),]))/iy;
 
 function* tokensOf(text: string): Generator<Token> {

@@ -22,7 +22,7 @@ function holding(...versions: readonly StoredVersion[]): RegistryStore {
     versions: new Map(versions.filter((v) => asked.includes(v.version)).map((v) => [v.version, v])),
     idempotencyRecord: undefined,
   });
-  return { read } as RegistryStore;
+  return { read, endedVersions: async () => [] as never } as unknown as RegistryStore;
 }
 
 const metrics = (changes: Partial<BacktestResult>): BacktestResult => ({ ...SOME_RESULT, ...changes });
@@ -277,6 +277,7 @@ describe('compared versions', () => {
   it('compareVersions rejects champion when no version is in Production', async () => {
     const none = {
       read: async () => ({ model: { ...model, production_version: null }, versions: new Map() }),
+      endedVersions: async () => [],
     };
     const comparing = compareVersions(
       { registry: none as unknown as RegistryStore },
