@@ -22,10 +22,14 @@ const documented = Object.entries(SERVICES)
     name,
     path: `docs/openapi/${service.document}.json`,
     document: openApiDocument(name as ServiceName, version),
+    whole: openApiDocument(name as ServiceName, version, new Set()),
   }));
 
 for (const { path, document } of documented) write(path, `${JSON.stringify(document, null, 2)}\n`);
-for (const [path, text] of Object.entries(pythonModules(documented))) write(path, text);
+for (const [path, text] of Object.entries(
+  pythonModules(documented.map(({ whole, ...each }) => ({ ...each, document: whole }))),
+))
+  write(path, text);
 write('src/client/operations.ts', typeScriptCalls());
 write('docs/routes.md', routesPage());
 write('docs/errors.md', errorsPage());

@@ -64,7 +64,7 @@ describe('mcp on standard input and output', () => {
 
   test('the default group takes less than 16 KB of a context and shortens long arguments only', async () => {
     const { tools } = await plain.client.listTools();
-    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(16_000);
+    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(16 * 1_024);
     const listed = new Map(tools.map((tool) => [tool.name, tool]));
     expect([...listed.keys()]).toEqual(
       expect.arrayContaining(['submit_backtest', 'get_backtest', 'list_strategies', 'wait_for_job']),
@@ -152,7 +152,7 @@ describe('mcp on standard input and output', () => {
     ] as [string, Record<string, unknown>?][]) {
       const { text, isError } = await agent.call(name, args);
       expect([name, isError]).toEqual([name, false]);
-      expect(text.length, name).toBeLessThan(16_000);
+      expect(text.length, name).toBeLessThan(16 * 1_024);
     }
     const equity = await agent.call('get_backtest_equity', { job_id: id });
     expect(equity.data.equity).toHaveLength(10);

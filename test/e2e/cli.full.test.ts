@@ -29,7 +29,7 @@ describe('touchstone without a running platform', () => {
     const { code, out } = await touchstone('jobs', '--experiment', 'by hand');
     expect(code).toBe(0);
     expect(out).toMatch(/bt-[0-9A-Z]{26}.*completed.*ema_crossover.*by hand/);
-    expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtests');
+    expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtest passes the filters');
   });
 
   it('copy of the data folder is a backup: it works elsewhere, without the original', async () => {

@@ -28,7 +28,7 @@ describe('strategy files', () => {
     ]);
     expect([looping!.status, looping!.body.detail.code]).toEqual([400, 'VAL006']);
     expect(looping!.body.detail.message).toBe(
-      'Strategy loops: startupCandles() did not return within 1 s for {"n":6}. It must return an integer that it computes from the parameters only.',
+      'Strategy loops: startupCandles() did not return within 1 s for {"n":6}. It must return an integer, or integers by timeframe, that it computes from the parameters only.',
     );
     expect([same!.status, other!.status]).toEqual([201, 201]);
     remove('loops.ts');

@@ -255,12 +255,12 @@ describe.skipIf(!hasChromium)('the data page for each role', () => {
     await researcher.close();
   });
 
-  test('failed request shows its message and another try', async () => {
+  test('a request without an answer shows one banner, and another try', async () => {
     const { page, findings, close } = await dashboard.open('/favicon.svg');
     await page.route('**/api/v1/coverage*', (route) => route.abort());
     await page.goto(`${dashboard.url}/data#token=${tokenOf('viewer')}`);
-    await page.getByText('This could not be loaded').waitFor();
     await page.getByText('Touchstone does not answer').waitFor();
+    await page.getByText('Not loaded yet').first().waitFor();
     expect(await findings()).toEqual([]);
     await page.unroute('**/api/v1/coverage*');
     await page.getByRole('button', { name: 'Try again' }).click();

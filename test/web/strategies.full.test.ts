@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await productionOf()).toBe('1');
     await page.goto(`${dashboard.url}/strategies/ema_crossover`);
-    await page.getByText('“Losses since the release”').waitFor();
+    await page.getByText('“Losses since the release”', { exact: true }).waitFor();
     // The champion against the other version, without a choice.
     expect(await page.getByLabel('Champion', { exact: true }).inputValue()).toBe('1');
     expect(await page.getByLabel('Challenger', { exact: true }).inputValue()).toBe('2');

@@ -3,9 +3,9 @@ import type { Answer } from './answer.ts';
 import { ArgumentError, type Arguments } from './call.ts';
 
 /** Longest description of an argument that is listed whole; a longer one is cut to its first sentence. Characters. */
-const MAX_DESCRIPTION = 50;
+const MAX_DESCRIPTION = 30;
 /** Longest schema of a field of an argument that is listed whole; a longer one is cut to its type. Characters of JSON. */
-const MAX_FIELD = 300;
+const MAX_FIELD = 380;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 export const DESCRIBE_TOOL = {
   name: 'describe_argument',
   description:
-    'Complete schema of an argument of a tool: the listed definitions shorten long ones, such as `config.ml_engine` of submit_backtest.',
+    'Complete schema of an argument: listed ones are shortened, such as `config.ml_engine` of submit_backtest.',
   inputSchema: {
     type: 'object',
     properties: {

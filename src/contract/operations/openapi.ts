@@ -32,15 +32,25 @@ import { operationsOf } from './operations.ts';
 
 type Json = Record<string, unknown>;
 
+/**
+ * Query parameters that documents leave out: `params.fast=10` stands for any number of parameters, and openapi-python-client has a variable
+ * called `params` in each function. docs/results.md has it.
+ */
+const UNDOCUMENTED: ReadonlySet<string> = new Set(['params']);
+
 /** The OpenAPI 3.1 document of a service, built from its rows of the operations table. */
-export function openApiDocument(service: ServiceName, version: string): Json {
+export function openApiDocument(
+  service: ServiceName,
+  version: string,
+  omitted: ReadonlySet<string> = UNDOCUMENTED,
+): Json {
   const components = new Components();
   const operations = operationsOf(service);
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     for (const path of pathsOf(operation)) {
       paths[path] ??= {};
-      paths[path]![operation.method.toLowerCase()] = operationObject(operation, path, components);
+      paths[path]![operation.method.toLowerCase()] = operationObject(operation, path, components, omitted);
     }
   }
   const { title, description } = SERVICES[service];
@@ -119,7 +129,7 @@ function lastEventParameter({ query }: Operation): Json {
     name: LAST_EVENT_ID,
     in: 'header',
     description: 'ID of the last received event: the stream continues after it',
-    schema: parameters('query', query).find(({ name }) => name === 'after')!.schema,
+    schema: parameters('query', query, UNDOCUMENTED).find(({ name }) => name === 'after')!.schema,
   };
 }
 
@@ -137,7 +147,12 @@ const GENERAL = [
   '`null` in an optional field of a body is the same as leaving it out, unless the field gives it a meaning.',
 ].join('\n');
 
-function operationObject(operation: Operation, path: string, components: Components): Json {
+function operationObject(
+  operation: Operation,
+  path: string,
+  components: Components,
+  omitted: ReadonlySet<string>,
+): Json {
   const { id, tag, summary, body } = operation;
   const description = descriptionOf(operation);
   return {
@@ -147,8 +162,8 @@ function operationObject(operation: Operation, path: string, components: Compone
     summary,
     ...(description ? { description } : {}),
     parameters: [
-      ...parameters('path', operation.params),
-      ...parameters('query', operation.query),
+      ...parameters('path', operation.params, omitted),
+      ...parameters('query', operation.query, omitted),
       { $ref: `#/components/parameters/${CORRELATION_HEADER}` },
       ...(takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
       ...(operation.takesSession ? [{ $ref: `#/components/parameters/${SESSION_HEADER}` }] : []),
@@ -188,20 +203,26 @@ function security({ access, integration }: Operation): Json[] {
   return [integration ? { sigv4: [] } : { bearer: [access] }, {}];
 }
 
-function parameters(location: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
+function parameters(
+  location: 'path' | 'query',
+  schema: z.ZodObject | undefined,
+  omitted: ReadonlySet<string>,
+): Json[] {
   if (!schema) return [];
   // The output side: what the text is read as, with its bounds and default.
   const { properties = {} } = z.toJSONSchema(schema, { io: 'output', override: withoutSafeRange }) as {
     properties?: Record<string, Json>;
   };
-  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
-    name,
-    in: location,
-    description,
-    required: location === 'path' || !z.safeParse(schema.shape[name] as z.ZodType, undefined).success,
-    ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
-    schema: rest,
-  }));
+  return Object.entries(properties)
+    .filter(([name]) => !omitted.has(name))
+    .map(([name, { description, ...rest }]) => ({
+      name,
+      in: location,
+      description,
+      required: location === 'path' || !z.safeParse(schema.shape[name] as z.ZodType, undefined).success,
+      ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
+      schema: rest,
+    }));
 }
 
 function successResponses(operation: Operation, components: Components): Json {
