@@ -108,8 +108,8 @@ describe.skipIf(!hasChromium)('four eyes in the browser', () => {
     await dialog.waitFor({ state: 'detached' });
     await production.getByText('No version is in Production').waitFor();
     await production.getByText('“Losses since Tuesday”', { exact: false }).first().waitFor();
-    await production.getByText('Release policy: 1 requirement').click();
-    await production.getByText('Promoted or approved by another user').waitFor();
+    await page.getByText('Release policy: 1 requirement').click();
+    await page.getByText('Promoted or approved by another user').waitFor();
     await page.getByLabel('Changes').selectOption('production');
     const history = page.getByRole('region', { name: 'History' });
     await history.getByText('stop v1').waitFor();

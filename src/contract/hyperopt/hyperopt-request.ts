@@ -62,7 +62,8 @@ export const HyperoptRequest = z
         enum: [...DIRECTIONS],
       }),
     constraints: z
-      .union([z.record(z.string(), z.number()), z.array(z.record(z.string(), z.unknown()))])
+      // The use case checks the values, and names the field.
+      .union([z.record(z.string(), z.unknown()), z.array(z.record(z.string(), z.unknown()))])
       .optional()
       .meta({
         description: `Limits that the best trial keeps: \`{min_trades, max_drawdown_pct, min_profit_factor}\`, each above 0, or up to ${HYPEROPT_LIMITS.constraints.max} of \`{metric, min?, max?}\`. Without a feasible trial the one that misses least is the best`,

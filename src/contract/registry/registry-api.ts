@@ -238,7 +238,8 @@ const StopResult = z.object({
   message,
   model_name: modelName,
   previous_production: z.string().meta({ description: 'The version that was stopped' }),
-  new_production: z.null(),
+  // A type of null alone is none that OpenAPI Generator can write.
+  new_production: z.string().nullable().meta({ description: 'Always null' }),
 });
 export type StopResult = z.infer<typeof StopResult> & Warned;
 export const StopResponse = withWarnings('StopReply', StopResult);

@@ -72,13 +72,12 @@ const isList = (asked: NonNullable<ConstraintsRequest>): asked is Extract<typeof
 const NAMES = Object.keys(NAMED_CONSTRAINTS) as (keyof typeof NAMED_CONSTRAINTS)[];
 
 /** A limit of the object is above 0, and a miss counts relative to it. */
-function namedConstraints(asked: Readonly<Record<string, number>>): Constraint[] {
+function namedConstraints(asked: Readonly<Record<string, unknown>>): Constraint[] {
   checkKeys(asked, NAMES, 'constraints');
   return NAMES.flatMap((name) => {
-    const value = asked[name];
-    if (value === undefined) return [];
+    if (asked[name] === undefined) return [];
     const field = `constraints.${name}`;
-    const limit = checkNumber(value, field);
+    const limit = limitOf(asked, name, 'constraints') ?? 0;
     if (limit <= 0)
       throw invalid(field, `${field} must be above 0: leave it out for no limit`, { value: limit });
     return [{ ...NAMED_CONSTRAINTS[name], limit, divisor: limit }];
@@ -116,11 +115,7 @@ function listedConstraints(entry: Readonly<Record<string, unknown>>, field: stri
 }
 
 /** Limit of an entry; undefined without one, which null is too. */
-function limitOf(
-  entry: Readonly<Record<string, unknown>>,
-  bound: 'min' | 'max',
-  field: string,
-): number | undefined {
+function limitOf(entry: Readonly<Record<string, unknown>>, bound: string, field: string): number | undefined {
   const limit = entry[bound] ?? undefined;
   if (limit === undefined) return undefined;
   if (typeof limit === 'number') return checkNumber(limit, `${field}.${bound}`);

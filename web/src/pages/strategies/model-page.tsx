@@ -10,6 +10,7 @@ import { ApprovalsPanel } from './approvals-panel.tsx';
 import { ComparisonPanel } from './comparison-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { ProductionPanel } from './production-panel.tsx';
+import { ProductionTimeline } from './production-timeline.tsx';
 import { RegisterVersion } from './register-version.tsx';
 import { StageBadge } from './stage-badge.tsx';
 import { StageRail } from './stage-rail.tsx';
@@ -63,6 +64,7 @@ export function ModelPage() {
               </Panel>
               <VersionsPanel versions={versions} name={name} />
               <ComparisonPanel name={name} versions={versions} />
+              <ProductionTimeline name={name} />
               <ApprovalsPanel name={name} />
               <HistoryPanel name={name} />
             </>

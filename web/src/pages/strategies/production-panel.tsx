@@ -9,8 +9,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { decimal, signed } from '../../ui/format.ts';
 import { Age, Panel, Time } from '../../ui/parts.tsx';
 import { CHANGED_BY_TRANSITIONS } from './changed-by-transitions.ts';
-import { ProductionTimeline } from './production-timeline.tsx';
-import { ReleaseRules } from './release-rules.tsx';
 import { RequestApproval } from './request-approval.tsx';
 
 type Version = ResponseOf<'listVersions'>['versions'][number];
@@ -22,7 +20,7 @@ export function ProductionPanel(props: { readonly name: string; readonly version
   const [open, setOpen] = useState<Action>();
   const champion = versions.find(({ stage }) => stage === 'Production');
   const close = () => setOpen(undefined);
-  if (!champion) return <NobodyInProduction {...props} />;
+  if (!champion) return <NobodyInProduction versions={versions} />;
   const { version } = champion;
   return (
     <Panel
@@ -56,15 +54,12 @@ export function ProductionPanel(props: { readonly name: string; readonly version
         </p>
         <LiveTrades name={name} />
       </div>
-      <ProductionTimeline name={name} />
-      <ReleaseRules />
       {open && <LeaveDialog name={name} production={version} action={open} onClose={close} />}
     </Panel>
   );
 }
 
-function NobodyInProduction(props: { readonly name: string; readonly versions: readonly Version[] }) {
-  const { name, versions } = props;
+function NobodyInProduction({ versions }: { readonly versions: readonly Version[] }) {
   const stopped = versions.find((version) => version.stopped);
   return (
     <Panel title="In Production">
@@ -77,8 +72,6 @@ function NobodyInProduction(props: { readonly name: string; readonly versions: r
           </>
         )}
       </p>
-      <ProductionTimeline name={name} />
-      <ReleaseRules />
     </Panel>
   );
 }
@@ -95,12 +88,13 @@ function LiveTrades({ name }: { readonly name: string }) {
     { params: { challenge_id: challenge?.challenge_id ?? '' } },
     { enabled: challenge !== undefined },
   ).data;
+  if (query.isPending || (challenge && !evaluation)) return <p className="live-trades"> </p>;
   if (!challenge || !evaluation) {
-    return <p className="muted">No challenge is running, so no live trades are known.</p>;
+    return <p className="live-trades muted">No challenge is running, so no live trades are known.</p>;
   }
   const { champion_trades: trades, champion_mean: mean } = evaluation;
   return (
-    <p>
+    <p className="live-trades">
       {decimal(trades, 0)} live trades
       {trades > 0 && `, ${signed(mean, 'percent')} % a trade`} in the{' '}
       <Link to="/challenges/$id" params={{ id: challenge.challenge_id }}>
