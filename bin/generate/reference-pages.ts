@@ -1,21 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { OPERATION_GROUPS, OPERATIONS } from '#contract/operations/operations.ts';
 import { ERRORS } from '#contract/values/errors.ts';
 import { SERVICES } from '#contract/values/names.ts';
 import type { Operation } from '#contract/values/operation.ts';
 
-/** Every operation on one page, with the files of its group. */
+const ROWS = new URL('../../src/contract/operations/', import.meta.url);
+
+/** File of the row of an operation: the one that has its ID, written out or as a template such as `get${name}Sharing`. */
+function rowFiles(): (id: string) => string | undefined {
+  const rows = readdirSync(ROWS)
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const text = readFileSync(new URL(file, ROWS), 'utf8');
+      return [...text.matchAll(/\bid: ['`](.+?)['`]/g)].map(([, id]) => ({
+        file,
+        parts: id!.split(/\$\{\w+\}/),
+      }));
+    });
+  const fits = (id: string, [start = '', end]: readonly string[]) =>
+    end === undefined ? id === start : id.startsWith(start) && id.endsWith(end);
+  return (id) => rows.find(({ parts }) => fits(id, parts))?.file;
+}
+
+/** Every operation on one page, with the files of its group, and that of its row where it has another one. */
 export function routesPage(): string {
+  const fileOf = rowFiles();
   const groups = Object.entries(OPERATION_GROUPS).map(([group, rows]) => {
     const file = `${group.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`;
     const [{ service }] = rows as readonly [Operation];
     return [
       `## ${file.slice(0, -3)}`,
       '',
-      `Rows \`src/contract/operations/${file}\`, handlers \`src/runtime/services/${file}\`, port ${SERVICES[service].port}.`,
+      `Rows \`src/contract/operations/${file}\` or the file named in its folder, handlers \`src/runtime/services/${file}\`, port ${SERVICES[service].port}.`,
       '',
       '| Request | Operation | Role |',
       '|---|---|---|',
-      ...rows.map(({ method, path, id, access }) => `| \`${method} ${path}\` | ${id} | ${access} |`),
+      ...rows.map(({ method, path, id, access }) => {
+        const own = fileOf(id) ?? file;
+        return `| \`${method} ${path}\` | ${id}${own === file ? '' : ` (\`${own}\`)`} | ${access} |`;
+      }),
     ].join('\n');
   });
   return [

@@ -575,7 +575,8 @@ describe('GET /api/v1/audit', () => {
     expect(await of('resource=bt-1&limit=5')).toEqual([...every(1), ...every(2)].sort().reverse());
     expect(await of('operation=cancelBacktest')).toEqual([]);
     expect(await of('principal=bo')).toEqual([]);
-    expect(await of('day=2026-11-17')).toEqual(times.filter((at) => at.startsWith('2026-11-17')));
+    for (const day of ['2026-11-17', '20261117'])
+      expect(await of(`day=${day}`)).toEqual(times.filter((at) => at.startsWith('2026-11-17')));
     const range = `from=${times[9]}&to=${times[4]}`;
     expect(await of(range)).toEqual(times.slice(5, 10));
     expect(await of(`${range}&limit=2`)).toEqual(times.slice(5, 10));

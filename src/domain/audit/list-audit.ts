@@ -135,7 +135,9 @@ function rangeOf({ day, from, to }: ListAuditInput, now: number): Range {
 }
 
 function timeOf(text: string, field: 'day' | 'from' | 'to'): number {
-  const time = field === 'day' && text.length !== 10 ? undefined : parseTime(text);
+  // A day has no time: 2026-11-21 or 20261121.
+  const isWrong = field === 'day' && text.length !== 10 && text.length !== 8;
+  const time = isWrong ? undefined : parseTime(text);
   if (time !== undefined) return time;
   const message = `${field} must be ${field === 'day' ? 'a day such as 2026-11-21' : ACCEPTED_TIMES}`;
   throw new CodedError('VAL001', { message, field, context: { [field]: text } });
