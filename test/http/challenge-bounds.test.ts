@@ -35,6 +35,26 @@ const open = (variant: string, count: number, more: object = {}) =>
     ...more,
   }));
 
+it('a difference whose p-value is too small for the database gets its verdict', async () => {
+  const { body: created } = await fixture.create({ enable_canary: false, min_trades: 100 });
+  const id: string = created.challenge_id;
+  const profits = (base: number) => Array.from({ length: 100 }, (_, index) => base + (index % 3) / 10);
+  for (const half of [0, 50]) {
+    for (const [variant, base] of [
+      ['champion', 0.1],
+      ['challenger', 3],
+    ] as const) {
+      const logged = await fixture.log(id, variant, profits(base).slice(half, half + 50));
+      expect(logged.status).toBe(201);
+    }
+  }
+  expect((await fixture.read(id)).body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
+  // Smaller than 1e-130, the least size of a number in DynamoDB.
+  const { p_value_fixed, planned_look } = await fixture.evaluate(id);
+  expect(p_value_fixed).toBeLessThan(1e-130);
+  expect(planned_look.p_value).toBe(0);
+});
+
 describe('canary advance', () => {
   // docs/challenges.md#canary-stages: 1 h or an eighth of the duration; 20 trades or a fifth of min_trades.
   it.each([
@@ -333,24 +353,4 @@ describe('challenge request', () => {
       expect([code, named]).toEqual(['RES006', field]);
     }
   });
-});
-
-it('a difference whose p-value is too small for the database gets its verdict', async () => {
-  const { body: created } = await fixture.create({ enable_canary: false, min_trades: 100 });
-  const id: string = created.challenge_id;
-  const profits = (base: number) => Array.from({ length: 100 }, (_, index) => base + (index % 3) / 10);
-  for (const half of [0, 50]) {
-    for (const [variant, base] of [
-      ['champion', 0.1],
-      ['challenger', 3],
-    ] as const) {
-      const logged = await fixture.log(id, variant, profits(base).slice(half, half + 50));
-      expect(logged.status).toBe(201);
-    }
-  }
-  expect(await read(id)).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
-  // Smaller than 1e-130, the least size of a number in DynamoDB.
-  const { p_value_fixed, planned_look } = await fixture.evaluate(id);
-  expect(p_value_fixed).toBeLessThan(1e-130);
-  expect(planned_look.p_value).toBe(0);
 });
