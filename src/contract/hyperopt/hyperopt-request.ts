@@ -62,8 +62,8 @@ export const HyperoptRequest = z
         enum: [...DIRECTIONS],
       }),
     constraints: z
-      // The use case checks the values, and names the field.
-      .union([z.record(z.string(), z.unknown()), z.array(z.record(z.string(), z.unknown()))])
+      // The use case checks the entries and names the field: a list of maps in a union is none that Java compiles.
+      .union([z.record(z.string(), z.unknown()), z.array(z.unknown())])
       .optional()
       .meta({
         description: `Limits that the best trial keeps: \`{min_trades, max_drawdown_pct, min_profit_factor}\`, each above 0, or up to ${HYPEROPT_LIMITS.constraints.max} of \`{metric, min?, max?}\`. Without a feasible trial the one that misses least is the best`,

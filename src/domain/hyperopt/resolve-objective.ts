@@ -56,18 +56,22 @@ function checkExpression(text: string): void {
   }
 }
 
-type ConstraintsRequest = HyperoptRequest['constraints'];
-
-/** Constraints of the trials, one for each limit. Throws VAL005. */
-export function resolveConstraints(asked: ConstraintsRequest): Constraint[] {
-  if (asked === undefined) return [];
-  if (!isList(asked)) return namedConstraints(asked);
+/** Constraints of the trials, one for each limit: of an object of named ones, or of a list. Throws VAL005. */
+export function resolveConstraints(asked: unknown): Constraint[] {
+  if (asked === undefined || asked === null) return [];
+  if (isObject(asked)) return namedConstraints(asked);
+  if (!Array.isArray(asked)) throw invalid('constraints', 'constraints must be an object or a list', {});
   checkCount(asked.length, 'constraints', LIMITS.constraints, 'entries');
-  return asked.flatMap((entry, index) => listedConstraints(entry, `constraints.${index}`));
+  return asked.flatMap((entry: unknown, index) => {
+    const field = `constraints.${index}`;
+    if (!isObject(entry)) throw invalid(field, `${field} must be an object`, {});
+    return listedConstraints(entry, field);
+  });
 }
 
-const isList = (asked: NonNullable<ConstraintsRequest>): asked is Extract<typeof asked, readonly unknown[]> =>
-  Array.isArray(asked);
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 const NAMES = Object.keys(NAMED_CONSTRAINTS) as (keyof typeof NAMED_CONSTRAINTS)[];
 

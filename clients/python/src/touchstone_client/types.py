@@ -3119,7 +3119,7 @@ class HyperoptRequest(TypedDict):
     """Metric of the backtest result or report, or an expression of such with `direction`: numbers, + - * /, parentheses, min max abs sqrt log, at most 500 characters. Default: "sharpe_ratio\""""
     direction: NotRequired[Literal["maximize", "minimize"] | None]
     """Default: the direction in which the metric improves; required for an expression"""
-    constraints: NotRequired[dict[str, Any] | list[dict[str, Any]] | None]
+    constraints: NotRequired[dict[str, Any] | list[Any] | None]
     """Limits that the best trial keeps: `{min_trades, max_drawdown_pct, min_profit_factor}`, each above 0, or up to 20 of `{metric, min?, max?}`. Without a feasible trial the one that misses least is the best"""
     model_types: NotRequired[list[str] | None]
     """Classifier kinds to choose from: depthwise_gbdt, leafwise_gbdt, symmetric_gbdt, logistic_regression, or the aliases xgboost, XGBoostClassifier, lightgbm, LightGBMClassifier, catboost, CatboostClassifier. `none` only means the same as `models: none`. Default: ["depthwise_gbdt","leafwise_gbdt","symmetric_gbdt"]"""
