@@ -35,10 +35,10 @@ it.skipIf(bin === '').each([
   expect(result.passed, result.report).toBe(true);
   expect(requestsOf(result)).toBeGreaterThan(300);
   // Requests must reach the operations, not only their validation. Where tokens are required, some callers must be refused. Series can be
-  // changed once: the first deletion leaves nothing for the other operations on them.
+  // changed once: the first deletion leaves nothing for the other operations on them. Requests for approval are decided with tokens only.
   const operations = Object.keys(result.counts).length;
   expect(operations).toBeGreaterThan(100);
-  expect(neverSucceeded(result).length).toBeLessThan(operations * (auth ? 0.5 : 0.3));
+  expect(neverSucceeded(result).length).toBeLessThan(operations * (auth ? 0.5 : 0.35));
 });
 
 /** Each path breaks one rule. The text is what the report must say of it. */
