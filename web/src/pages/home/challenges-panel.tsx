@@ -65,7 +65,7 @@ export function ChallengesPanel({ query }: OverviewProps) {
   );
 }
 
-function ChallengeRow(props: { readonly challenge: Challenge; readonly waits: string | undefined }) {
+export function ChallengeRow(props: { readonly challenge: Challenge; readonly waits: string | undefined }) {
   const { challenge_id, model_name, champion_version, challenger_version } = props.challenge;
   const { traffic_split, created_at } = props.challenge;
   return (

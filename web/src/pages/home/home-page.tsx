@@ -24,7 +24,7 @@ export function HomePage() {
           </Link>
         }
       />
-      <WaitingPanel />
+      <WaitingPanel query={query} />
       <div className="cols-2">
         <MovingPanel query={query} />
         <EndedPanel query={query} />

@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<OverviewPart, string>> = {
 export function OverviewPanel(
   props: OverviewProps & {
     readonly title: string;
-    readonly rows: 5 | 10;
+    readonly rows: 3 | 5 | 10;
     readonly actions?: ReactNode;
     /** Parts that it shows; those that the answer lacks are named. */
     readonly parts: readonly OverviewPart[];
